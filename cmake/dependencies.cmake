@@ -1,0 +1,36 @@
+# What the engine stands on. Everything is found, nothing is downloaded: scripts/setup.sh installs it.
+find_package(Threads REQUIRED)
+find_package(nlohmann_json 3.10 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(hwy QUIET CONFIG)
+if(NOT TARGET hwy::hwy)
+  find_library(HWY_LIBRARY hwy REQUIRED)
+  find_path(HWY_INCLUDE hwy/highway.h REQUIRED)
+  add_library(hwy::hwy UNKNOWN IMPORTED)
+  set_target_properties(hwy::hwy PROPERTIES IMPORTED_LOCATION ${HWY_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${HWY_INCLUDE})
+endif()
+if(PLIMSOLL_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+
+# oneDNN >= 3: the system's, else the one that scripts/setup.sh unpacks to .deps/onednn from PyPI.
+set(PLIMSOLL_HAVE_ONEDNN OFF)
+if(PLIMSOLL_ONEDNN AND NOT CMAKE_CROSSCOMPILING)
+  find_path(ONEDNN_INCLUDE oneapi/dnnl/dnnl.hpp
+            HINTS $ENV{PLIMSOLL_DEPS}/onednn/include ${CMAKE_SOURCE_DIR}/.deps/onednn/include)
+  find_library(ONEDNN_LIBRARY dnnl HINTS $ENV{PLIMSOLL_DEPS}/onednn/lib ${CMAKE_SOURCE_DIR}/.deps/onednn/lib)
+  if(ONEDNN_INCLUDE AND ONEDNN_LIBRARY)
+    file(STRINGS ${ONEDNN_INCLUDE}/oneapi/dnnl/dnnl_version.h ONEDNN_MAJOR_LINE REGEX "define DNNL_VERSION_MAJOR")
+    string(REGEX MATCH "[0-9]+" ONEDNN_MAJOR "${ONEDNN_MAJOR_LINE}")
+    if(ONEDNN_MAJOR GREATER_EQUAL 3)
+      set(PLIMSOLL_HAVE_ONEDNN ON)
+      add_library(plimsoll_onednn UNKNOWN IMPORTED)
+      set_target_properties(plimsoll_onednn PROPERTIES IMPORTED_LOCATION ${ONEDNN_LIBRARY}
+                            INTERFACE_INCLUDE_DIRECTORIES ${ONEDNN_INCLUDE}
+                            INTERFACE_COMPILE_DEFINITIONS PLIMSOLL_HAVE_ONEDNN=1)
+    endif()
+  endif()
+  if(NOT PLIMSOLL_HAVE_ONEDNN)
+    message(STATUS "oneDNN >= 3 not found: the engine runs on its own kernels")
+  endif()
+endif()

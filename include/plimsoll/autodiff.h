@@ -1,0 +1,15 @@
+// Reverse-mode gradients of a graph under construction.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "plimsoll/tensor.h"
+
+namespace plimsoll {
+
+// d(sum of y) / d(x) for each x, as new nodes of y's graph. `dy` (optional, undefined Tensor: ones) weighs y.
+// An x that y does not depend on gets zeros. Gradients are nodes: call it again for second derivatives.
+std::vector<Tensor> gradients(const Tensor& y, std::span<const Tensor> xs, const Tensor& dy = {});
+
+}  // namespace plimsoll

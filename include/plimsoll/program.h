@@ -1,0 +1,61 @@
+// Program: a graph made ready to run on a device: passes applied, memory planned, kernels chosen. run() allocates
+// nothing. One run at a time per arena; a Program may move between threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plimsoll/graph.h"
+#include "plimsoll/tensor.h"
+
+namespace plimsoll {
+
+class Arena;
+
+struct CompileOptions {
+  int threads = 0;                     // 0: all cores this process may use
+  std::vector<std::string> skip_passes;  // by name: "fuse", "simplify", ...; "all" skips every one
+  // Programs of one model share an arena, as only one of them runs at a time. Empty: one of its own.
+  std::shared_ptr<Arena> arena;
+  // For tests.
+  bool reference_kernels = false;  // take each op's last kernel
+  bool no_reuse = false;           // one buffer per value
+  bool poison = false;             // fill dead bytes with 0xFF (as a run goes)
+};
+
+struct MemoryReport {
+  int64_t arena = 0;      // bytes of temporaries and scratch, exact
+  int64_t lower_bound = 0;  // largest sum of bytes live at once: no plan of this order can be smaller
+  int64_t variables = 0;
+  int64_t constants = 0;
+};
+
+class Program {
+ public:
+  // Throws Error; {out_of_memory} if the arena does not fit under the line.
+  static Program compile(const Graph& graph, const CompileOptions& options = {});
+  Program(Program&&) noexcept;
+  Program& operator=(Program&&) noexcept;
+  ~Program();
+
+  // Inputs and outputs in the graph's order. Given output tensors of the right types are written, undefined ones are
+  // made. Throws Error{invalid_argument} before anything is changed if an input has the wrong type.
+  void run(std::span<const Tensor> inputs, std::span<Tensor> outputs);
+  std::vector<Tensor> operator()(std::span<const Tensor> inputs);
+
+  const MemoryReport& memory() const;
+  std::string text() const;  // steps with kernels, offsets, scratch: for people
+  size_t steps() const;
+  // Time per step, in seconds, of `runs` runs: (what, seconds) for benchmarks and reports.
+  std::vector<std::pair<std::string, double>> profile(std::span<const Tensor> inputs, int runs);
+
+ private:
+  struct Body;
+  explicit Program(std::unique_ptr<Body> body);
+  std::unique_ptr<Body> body_;
+};
+
+}  // namespace plimsoll

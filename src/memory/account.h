@@ -1,0 +1,35 @@
+// The account knows every byte the engine holds, by owner, and refuses what would cross the line. One per
+// process; all functions may be called from any thread.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace plimsoll {
+
+enum class Owner : uint8_t { weights, state, arena, scratch, staging, data, programs, tensors };
+inline constexpr int kOwnerCount = 8;
+std::string_view name_of(Owner owner);
+
+namespace account {
+
+inline constexpr int64_t kNoLimit = INT64_MAX;
+
+// Takes `bytes` for `owner`. Throws Error{out_of_memory} with the numbers if the total would cross the limit;
+// nothing is taken then.
+void charge(Owner owner, int64_t bytes);
+void release(Owner owner, int64_t bytes) noexcept;
+
+int64_t used(Owner owner) noexcept;
+int64_t used() noexcept;
+int64_t peak() noexcept;       // highest total since the last reset_peak()
+void reset_peak() noexcept;
+int64_t limit() noexcept;
+void set_limit(int64_t bytes) noexcept;  // may lie below used(): only further charges are refused
+
+// For tests: the n-th charge from now on (1 = the next) fails as if over the line; 0 switches it off.
+void fail_nth_charge(int64_t n) noexcept;
+int64_t charges() noexcept;    // how many charges there were since the process began
+
+}  // namespace account
+}  // namespace plimsoll

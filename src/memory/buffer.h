@@ -1,0 +1,38 @@
+// Buffer: 64-byte aligned bytes on the host, charged to the account. Small ones come from free lists, so that an
+// eager op costs no trip to malloc; large ones are mapped and go back to the OS when dropped.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "memory/account.h"
+
+namespace plimsoll {
+
+inline constexpr int64_t kAlignment = 64;
+
+class Buffer {
+ public:
+  // Throws Error{out_of_memory}. The bytes are not set.
+  static std::shared_ptr<Buffer> make(int64_t bytes, Owner owner = Owner::tensors);
+  // Wraps bytes of someone else, not charged; `keep_alive` is held as long as the buffer.
+  static std::shared_ptr<Buffer> wrap(void* data, int64_t bytes, std::shared_ptr<void> keep_alive);
+
+  ~Buffer();
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  void* data() const { return data_; }
+  int64_t bytes() const { return bytes_; }
+  Owner owner() const { return owner_; }
+
+ private:
+  Buffer() = default;
+  void* data_ = nullptr;
+  int64_t bytes_ = 0;
+  Owner owner_ = Owner::tensors;
+  std::shared_ptr<void> keep_alive_;
+};
+
+}  // namespace plimsoll
