@@ -27,12 +27,14 @@ class Error : public std::runtime_error {
 
 namespace detail {
 inline void append(std::string& s, std::string_view part) { s += part; }
-inline void append(std::string& s, bool part) { s += part ? "true" : "false"; }
-inline void append(std::string& s, char part) { s += part; }
 inline void append(std::string& s, DType part) { s += name_of(part); }
 template <class T>
   requires std::integral<T> || std::floating_point<T>
-void append(std::string& s, T part) { s += std::to_string(part); }
+void append(std::string& s, T part) {
+  if constexpr (std::same_as<T, bool>) s += part ? "true" : "false";
+  else if constexpr (std::same_as<T, char>) s += part;
+  else s += std::to_string(part);
+}
 template <class T>
   requires requires(const T& t) { { t.str() } -> std::convertible_to<std::string>; }
 void append(std::string& s, const T& part) { s += part.str(); }
