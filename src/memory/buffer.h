@@ -13,12 +13,20 @@ namespace plimsoll {
 inline constexpr int64_t kAlignment = 64;
 
 class Buffer {
+  struct Key {
+    explicit Key() = default;
+  };
+
  public:
   // Throws Error{out_of_memory}. The bytes are not set.
   static std::shared_ptr<Buffer> make(int64_t bytes, Owner owner = Owner::tensors);
   // Wraps bytes of someone else, not charged; `keep_alive` is held as long as the buffer.
   static std::shared_ptr<Buffer> wrap(void* data, int64_t bytes, std::shared_ptr<void> keep_alive);
 
+  // What make(bytes) takes from the account: the bytes, rounded up to the block or the pages they lie in.
+  static int64_t charge_for(int64_t bytes);
+
+  explicit Buffer(Key) {}  // for make() and wrap() only
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -28,9 +36,9 @@ class Buffer {
   Owner owner() const { return owner_; }
 
  private:
-  Buffer() = default;
   void* data_ = nullptr;
   int64_t bytes_ = 0;
+  int64_t charged_ = 0;  // 0: wrapped
   Owner owner_ = Owner::tensors;
   std::shared_ptr<void> keep_alive_;
 };

@@ -1,0 +1,83 @@
+#include "memory/account.h"
+
+#include <array>
+#include <atomic>
+
+#include "common/bytes.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll {
+
+std::string_view name_of(Owner owner) {
+  constexpr std::array<std::string_view, kOwnerCount> kNames = {
+      "weights", "state", "arena", "scratch", "staging", "data", "programs", "tensors"};
+  return kNames[static_cast<size_t>(owner)];
+}
+
+namespace account {
+namespace {
+
+std::array<std::atomic<int64_t>, kOwnerCount> by_owner{};
+std::atomic<int64_t> total{0};
+std::atomic<int64_t> highest{0};
+std::atomic<int64_t> line{kNoLimit};
+std::atomic<int64_t> charge_count{0};
+std::atomic<int64_t> fail_countdown{0};
+
+std::atomic<int64_t>& of(Owner owner) { return by_owner[static_cast<size_t>(owner)]; }
+
+void raise_peak(int64_t now) {
+  int64_t seen = highest.load(std::memory_order_relaxed);
+  while (now > seen && !highest.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
+  }
+}
+
+bool chosen_to_fail() {
+  int64_t left = fail_countdown.load(std::memory_order_relaxed);
+  while (left > 0) {
+    if (fail_countdown.compare_exchange_weak(left, left - 1, std::memory_order_relaxed)) return left == 1;
+  }
+  return false;
+}
+
+}  // namespace
+
+void charge(Owner owner, int64_t bytes) {
+  require(bytes >= 0, "memory", "expected a size to charge that is not negative, got ", bytes);
+  charge_count.fetch_add(1, std::memory_order_relaxed);
+  if (chosen_to_fail()) [[unlikely]] {
+    fail(ErrorKind::out_of_memory, "memory", bytes_text(bytes), " for ", name_of(owner),
+         " refused by the test that asked for it");
+  }
+  // Checked and taken in one exchange: a charge that is refused is never seen by another thread.
+  int64_t now = total.load(std::memory_order_relaxed);
+  do {
+    const int64_t most = line.load(std::memory_order_relaxed);
+    if (now > most || bytes > most - now) [[unlikely]] {
+      fail(ErrorKind::out_of_memory, "memory", bytes_text(bytes), " for ", name_of(owner),
+           " would cross the line of ", bytes_text(most), ": ", bytes_text(now), " are in use");
+    }
+  } while (!total.compare_exchange_weak(now, now + bytes, std::memory_order_relaxed));
+  raise_peak(now + bytes);
+  of(owner).fetch_add(bytes, std::memory_order_relaxed);
+}
+
+void release(Owner owner, int64_t bytes) noexcept {
+  of(owner).fetch_sub(bytes, std::memory_order_relaxed);
+  total.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+int64_t used(Owner owner) noexcept { return of(owner).load(std::memory_order_relaxed); }
+int64_t used() noexcept { return total.load(std::memory_order_relaxed); }
+int64_t peak() noexcept { return highest.load(std::memory_order_relaxed); }
+void reset_peak() noexcept { highest.store(used(), std::memory_order_relaxed); }
+int64_t limit() noexcept { return line.load(std::memory_order_relaxed); }
+void set_limit(int64_t bytes) noexcept { line.store(bytes < 0 ? 0 : bytes, std::memory_order_relaxed); }
+
+void fail_nth_charge(int64_t n) noexcept {
+  fail_countdown.store(n < 0 ? 0 : n, std::memory_order_relaxed);
+}
+int64_t charges() noexcept { return charge_count.load(std::memory_order_relaxed); }
+
+}  // namespace account
+}  // namespace plimsoll

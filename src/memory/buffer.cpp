@@ -1,0 +1,97 @@
+// A small buffer is one block of the pool: the shared_ptr's counters and the Buffer in front, the bytes behind.
+// A large one has its bytes in a mapping of its own, and only the front in the pool.
+#include "memory/buffer.h"
+
+#include <new>
+#include <utility>
+
+#include "common/bytes.h"
+#include "memory/host.h"
+#include "memory/pool.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr int64_t kFront = 128;
+constexpr int64_t kMostBytes = int64_t{1} << 56;  // beyond any address space; keeps sums from overflowing
+
+bool is_mapped(int64_t bytes) { return bytes > pool::kLargestBlock - kFront; }
+int64_t mapped_bytes(int64_t bytes) { return host::round_up(bytes, host::page_size()); }
+
+[[noreturn]] void no_memory(int64_t bytes) {
+  fail(ErrorKind::out_of_memory, "memory", "the system has no ", bytes_text(bytes), " for a buffer");
+}
+
+// Gives the one allocation of allocate_shared a tail of `tail` bytes.
+template <class T>
+struct TailAllocator {
+  using value_type = T;
+  int64_t tail;
+  void** block;  // where allocate() reports the block; not used afterwards
+
+  TailAllocator(int64_t tail_bytes, void** report) : tail(tail_bytes), block(report) {}
+  template <class U>
+  TailAllocator(const TailAllocator<U>& other) : tail(other.tail), block(other.block) {}
+
+  T* allocate(size_t) {
+    static_assert(sizeof(T) <= kFront && alignof(T) <= kAlignment);
+    void* taken = pool::take(kFront + tail);
+    if (taken == nullptr) throw std::bad_alloc();
+    *block = taken;
+    return static_cast<T*>(taken);
+  }
+  void deallocate(T* taken, size_t) { pool::give(taken, kFront + tail); }
+  template <class U>
+  bool operator==(const TailAllocator<U>& other) const { return tail == other.tail; }
+};
+
+}  // namespace
+
+int64_t Buffer::charge_for(int64_t bytes) {
+  require(bytes >= 0, "memory", "expected a size that is not negative, got ", bytes);
+  if (bytes > kMostBytes) no_memory(bytes);
+  return is_mapped(bytes) ? mapped_bytes(bytes) : pool::block_size(kFront + bytes);
+}
+
+std::shared_ptr<Buffer> Buffer::make(int64_t bytes, Owner owner) {
+  const int64_t charge = charge_for(bytes);
+  account::charge(owner, charge);
+  std::shared_ptr<Buffer> buffer;
+  void* block = nullptr;
+  try {
+    buffer = std::allocate_shared<Buffer>(TailAllocator<Buffer>(is_mapped(bytes) ? 0 : bytes, &block), Key());
+  } catch (const std::bad_alloc&) {
+    account::release(owner, charge);
+    no_memory(bytes);
+  }
+  buffer->charged_ = charge;  // from here on the destructor gives it back
+  buffer->owner_ = owner;
+  buffer->bytes_ = bytes;
+  buffer->data_ = is_mapped(bytes) ? host::map(charge) : static_cast<char*>(block) + kFront;
+  if (buffer->data_ == nullptr) no_memory(bytes);
+  return buffer;
+}
+
+std::shared_ptr<Buffer> Buffer::wrap(void* data, int64_t bytes, std::shared_ptr<void> keep_alive) {
+  require(bytes >= 0, "memory", "expected a size that is not negative, got ", bytes);
+  void* block = nullptr;
+  std::shared_ptr<Buffer> buffer;
+  try {
+    buffer = std::allocate_shared<Buffer>(TailAllocator<Buffer>(0, &block), Key());
+  } catch (const std::bad_alloc&) {
+    no_memory(kFront);
+  }
+  buffer->data_ = data;
+  buffer->bytes_ = bytes;
+  buffer->keep_alive_ = std::move(keep_alive);
+  return buffer;
+}
+
+Buffer::~Buffer() {
+  if (charged_ == 0) return;
+  if (is_mapped(bytes_) && data_ != nullptr) host::unmap(data_, charged_);
+  account::release(owner_, charged_);
+}
+
+}  // namespace plimsoll
