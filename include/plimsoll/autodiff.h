@@ -12,4 +12,7 @@ namespace plimsoll {
 // An x that y does not depend on gets zeros. Gradients are nodes: call it again for second derivatives.
 std::vector<Tensor> gradients(const Tensor& y, std::span<const Tensor> xs, const Tensor& dy = {});
 
+// Several ys at once: sum over i of dys[i] * d(ys[i]) / d(x). An undefined dys[i] counts as zero.
+std::vector<Tensor> gradients(std::span<const Tensor> ys, std::span<const Tensor> xs, std::span<const Tensor> dys);
+
 }  // namespace plimsoll
