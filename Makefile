@@ -1,0 +1,57 @@
+# The everyday commands; each installs what it needs (scripts/setup.sh) and builds with CMake.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# The virtual environment's interpreter where there is one.
+PYTHON := $(if $(wildcard .venv/bin/python),.venv/bin/python,python3)
+
+.PHONY: help setup build demo test bench asan tsan test-arm64 format tidy clean
+
+help:  ## says what there is
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/make \1\t\2/' | expand -t 18
+
+setup:
+	@scripts/setup.sh
+
+build: setup  ## builds everything; the program is build/bin/plimsoll
+	cmake --preset release
+	cmake --build build --parallel $(JOBS)
+
+demo: build  ## trains a small network on data/fashion_mnist_12k.npz
+	build/bin/plimsoll demo data/fashion_mnist_12k.npz
+
+test: build  ## builds, then runs all tests
+	ctest --test-dir build --output-on-failure --parallel $(JOBS)
+	if [ -x .venv/bin/pytest ] && [ -d tests/python ]; then .venv/bin/pytest -q tests/python; fi
+
+bench: build  ## compares with the peers; ROWS="mlp100_b32 ..." takes some rows only
+	bench/run.sh $(ROWS)
+
+asan: setup  ## all tests under AddressSanitizer and UBSan
+	cmake --preset asan
+	cmake --build build/asan --parallel $(JOBS)
+	ctest --test-dir build/asan --output-on-failure
+
+tsan: setup  ## all tests under ThreadSanitizer (without oneDNN)
+	cmake --preset tsan
+	cmake --build build/tsan --parallel $(JOBS)
+	ctest --test-dir build/tsan --output-on-failure
+
+test-arm64:  ## builds for AArch64 and runs the tests under qemu-user
+	@scripts/setup.sh --arm64
+	cmake --preset arm64
+	cmake --build build/arm64 --parallel $(JOBS)
+	ctest --test-dir build/arm64 --output-on-failure --parallel $(JOBS)
+
+SOURCES = git ls-files '*.cpp' '*.h'
+
+format: setup  ## formats the C++ files changed since main
+	git diff --name-only --diff-filter=d main -- '*.cpp' '*.h' | xargs -r clang-format -i
+
+tidy: setup  ## runs clang-tidy (the checks of .clang-tidy) over the sources
+	cmake --preset release
+	$(SOURCES) | grep '\.cpp$$' | grep -v '_test\.cpp$$' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build
+
+clean:  ## removes what was built; .venv and .deps stay
+	rm -rf build

@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# Installs what is missing to build and test Plimsoll: Debian packages by apt (as root or by sudo), Python packages
+# into .venv, and oneDNN 3 into .deps/onednn where the system has none. Silent and quick when nothing is missing.
+#   scripts/setup.sh            for make build, test, demo
+#   scripts/setup.sh --arm64    also what make test-arm64 needs
+# PLIMSOLL_SKIP_SETUP=1 makes it do nothing. CI=true makes a part that cannot be installed an error.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+packages=(
+  # to build
+  cmake ninja-build ccache g++ python3 python3-venv
+  libhwy-dev libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev
+  libzmq3-dev cppzmq-dev libssl-dev
+  # to test, measure and look after the code
+  libgtest-dev libbenchmark-dev clang clang-format clang-tidy
+)
+arm64_packages=(
+  g++-aarch64-linux-gnu qemu-user-static
+  libhwy-dev:arm64 libfmt-dev:arm64 libgtest-dev:arm64 zlib1g-dev:arm64
+)
+deps=${PLIMSOLL_DEPS:-.deps}
+
+say() { echo "setup: $*"; }
+stop() {
+  echo "setup: $*" >&2
+  exit 1
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    "$@"
+  elif command -v sudo > /dev/null; then
+    sudo "$@"
+  else
+    stop "these packages must be installed by root, and there is no sudo: ${missing[*]}"
+  fi
+}
+
+# Debian packages ------------------------------------------------------------------------------------------------
+
+find_missing() {
+  local installed
+  installed=$(dpkg-query -W -f '${db:Status-Abbrev}${Package}\n${db:Status-Abbrev}${Package}:${Architecture}\n' \
+    | sed -n 's/^ii //p')
+  missing=()
+  for package in "$@"; do
+    grep -qxF "$package" <<< "$installed" || missing+=("$package")
+  done
+}
+
+install_packages() {
+  if ! command -v apt-get > /dev/null; then
+    stop "this system has no apt-get. Install what these Debian packages hold, then set PLIMSOLL_SKIP_SETUP=1:" \
+      "${packages[*]}; and oneDNN 3, if you can"
+  fi
+  find_missing "$@"
+  [ ${#missing[@]} -gt 0 ] || return 0
+  say "installing ${#missing[@]} Debian packages: ${missing[*]}"
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq ||
+    say "apt-get update failed; trying with the package lists that are there"
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null ||
+    stop "apt-get could not install them; its message is above"
+}
+
+# Python packages and oneDNN, from PyPI --------------------------------------------------------------------------
+
+complete=yes
+
+# The Python part is missing: an error in CI, where it must not go unnoticed; else the rest still works.
+skip() {
+  complete=no
+  [ "${CI:-}" != true ] || stop "$1"
+  echo "setup: ==================================================================" >&2
+  echo "setup: SKIPPED: $1" >&2
+  echo "setup: $2" >&2
+  echo "setup: ==================================================================" >&2
+}
+
+pip() { .venv/bin/python -m pip --disable-pip-version-check --timeout 15 --retries 2 "$@"; }
+
+install_python() {
+  if [ ! -x .venv/bin/python ] || ! .venv/bin/python -m pip --version > /dev/null 2>&1; then
+    say "making .venv"
+    python3 -m venv --clear .venv || stop "python3 could not make a virtual environment"
+  fi
+  say "installing the packages of tests/requirements.txt into .venv"
+  pip install -q -r tests/requirements.txt ||
+    skip "the Python packages could not be installed (is PyPI reachable?)" "The tests in Python will not run."
+}
+
+have_onednn() {
+  [ "$(uname -m)" = x86_64 ] || return 0  # PyPI has it for x86-64 only; the engine has kernels of its own
+  grep -qsE 'DNNL_VERSION_MAJOR +([3-9]|[0-9]{2})' /usr/include/oneapi/dnnl/dnnl_version.h && return 0
+  [ -e "$deps/onednn/lib/libdnnl.so" ] && [ -e "$deps/onednn/include/oneapi/dnnl/dnnl.hpp" ]
+}
+
+install_onednn() {
+  have_onednn && return 0
+  say "fetching oneDNN 3.2 (39 MB) into $deps/onednn"
+  local work
+  work=$(mktemp -d)
+  if ! pip download -q --no-deps --require-hashes -d "$work" -r scripts/onednn.txt; then
+    rm -rf "$work"
+    skip "oneDNN could not be fetched (is PyPI reachable?)" "The engine will run on its own, slower kernels."
+    return 0
+  fi
+  for wheel in "$work"/*.whl; do python3 -m zipfile -e "$wheel" "$work/unpacked"; done
+  mkdir -p "$work/onednn"
+  cp -r "$work"/unpacked/*.data/data/. "$work/onednn"
+  # The wheel holds the library three times.
+  ln -sf libdnnl.so.3.2 "$work/onednn/lib/libdnnl.so.3"
+  ln -sf libdnnl.so.3 "$work/onednn/lib/libdnnl.so"
+  mkdir -p "$deps"
+  rm -rf "$deps/onednn"
+  mv "$work/onednn" "$deps/onednn"
+  rm -rf "$work"
+}
+
+# ----------------------------------------------------------------------------------------------------------------
+
+[ "${PLIMSOLL_SKIP_SETUP:-}" != 1 ] || exit 0
+
+if [ "${1:-}" = --arm64 ]; then
+  command -v dpkg > /dev/null || stop "make test-arm64 needs Debian's multiarch packages"
+  missing=("${arm64_packages[@]}")
+  if ! dpkg --print-foreign-architectures | grep -qx arm64; then
+    say "adding the architecture arm64"
+    as_root dpkg --add-architecture arm64
+  fi
+  install_packages "${arm64_packages[@]}"
+fi
+
+# Nothing to do if this very setup has been completed here and its results are still there.
+stamp=.deps/setup.stamp
+wanted=$(cat scripts/setup.sh scripts/onednn.txt tests/requirements.txt | sha256sum)
+if [ "$(cat $stamp 2> /dev/null)" = "$wanted" ] && [ -x .venv/bin/pytest ] && have_onednn &&
+  command -v cmake ninja g++ > /dev/null; then
+  exit 0
+fi
+
+install_packages "${packages[@]}"
+install_python
+install_onednn
+if [ $complete = yes ]; then
+  mkdir -p .deps
+  echo "$wanted" > $stamp
+  say "everything is in place"
+fi
