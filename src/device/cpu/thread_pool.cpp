@@ -1,6 +1,7 @@
 #include "device/cpu/thread_pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
 #include <array>
@@ -16,6 +17,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kSpin = std::chrono::microseconds(30);           // after a job
 constexpr auto kSpinInRegion = std::chrono::microseconds(200);  // after a job, while a Program runs
 constexpr auto kSpinForTeam = std::chrono::microseconds(100);   // a member waiting for the others
+constexpr auto kYieldAfter = std::chrono::microseconds(10);     // spinning, but others may have the core
 
 void relax() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
@@ -30,12 +32,13 @@ void relax() noexcept {
 template <class Budget>
 void wait_change(const std::atomic<uint32_t>& word, uint32_t old, Budget budget) noexcept {
   const auto begin = Clock::now();
-  do {
+  for (auto spun = begin - begin; spun < budget(); spun = Clock::now() - begin) {
     for (int i = 0; i < 64; ++i) {
       if (word.load(std::memory_order_acquire) != old) return;
       relax();
     }
-  } while (Clock::now() - begin < budget());
+    if (spun > kYieldAfter) std::this_thread::yield();
+  }
   word.wait(old, std::memory_order_acquire);
 }
 
@@ -48,6 +51,7 @@ struct Pool {
   team::Member member = nullptr;
   void* context = nullptr;
   int size = 1;
+  int cpu = -1;  // where the owner runs
 
   std::atomic<uint32_t> busy{0};  // 1: someone's team is running
   std::atomic<int> started{0};  // workers there are
@@ -87,6 +91,16 @@ struct ThreadState {
 };
 thread_local ThreadState self;
 
+// On a loaded machine the kernel likes to wake a worker on the core of the thread that woke it, and leaves both
+// there, at half speed each, for milliseconds. Asking for any other core once moves it; it then tends to stay.
+void leave_cpu(int cpu) noexcept {
+  cpu_set_t allowed, others;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2) return;
+  others = allowed;
+  CPU_CLR(cpu, &others);
+  if (sched_setaffinity(0, sizeof others, &others) == 0) sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
 void worker_main(Pool& p, int index) noexcept {
   self.worker = true;
   std::atomic<uint32_t>& ticket = p.workers[static_cast<size_t>(index)].ticket;
@@ -96,6 +110,7 @@ void worker_main(Pool& p, int index) noexcept {
     });
     ++seen;
     self.place = {index, p.size};
+    if (p.cpu >= 0 && sched_getcpu() == p.cpu) leave_cpu(p.cpu);
     p.member(p.context, index);
     if (p.left.fetch_sub(1) == 1) p.left.notify_one();
   }
@@ -138,6 +153,7 @@ void launch(Pool& p, int size, team::Member member, void* context) noexcept {
   p.member = member;
   p.context = context;
   p.size = size;
+  p.cpu = sched_getcpu();
   p.arrived.store(0, std::memory_order_relaxed);
   p.left.store(static_cast<uint32_t>(size - 1), std::memory_order_relaxed);
   for (int i = 1; i < size; ++i) {

@@ -1,0 +1,126 @@
+#include "device/cpu/onednn.h"
+
+#if PLIMSOLL_HAVE_ONEDNN
+
+#include <array>
+#include <vector>
+
+namespace plimsoll::onednn {
+namespace {
+
+using Dims = dnnl::memory::dims;
+using Tag = dnnl::memory::format_tag;
+
+}  // namespace
+
+const dnnl::engine& engine() {
+  static const auto* const e = new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  return *e;
+}
+
+const dnnl::stream& stream() {
+  static const auto* const s = new dnnl::stream(engine());
+  return *s;
+}
+
+dnnl::memory::data_type data_type(DType dtype) {
+  using Type = dnnl::memory::data_type;
+  switch (dtype) {
+    case DType::f32: return Type::f32;
+    case DType::f16: return Type::f16;
+    case DType::bf16: return Type::bf16;
+    case DType::i32: return Type::s32;
+    case DType::i8: return Type::s8;
+    case DType::u8: return Type::u8;
+    default: fail(ErrorKind::unsupported, "onednn", "no data type for ", dtype);
+  }
+}
+
+dnnl::memory::desc row_major(const TensorType& type) {
+  static constexpr std::array kTags = {Tag::a,     Tag::ab,     Tag::abc,     Tag::abcd,
+                                       Tag::abcde, Tag::abcdef, Tag::abcdefg, Tag::abcdefgh};
+  Dims dims(type.shape.begin(), type.shape.end());
+  if (dims.empty()) dims.push_back(1);
+  return dnnl::memory::desc(dims, data_type(type.dtype), kTags[dims.size() - 1]);
+}
+
+dnnl::memory::desc channels_last(const TensorType& type) {
+  const int rank = type.shape.rank();
+  require(rank >= 3 && rank <= 5, "onednn", "expected a channels-last tensor of rank 3 to 5, got shape ",
+          type.shape);
+  Dims dims(type.shape.begin(), type.shape.end() - 1);
+  dims.insert(dims.begin() + 1, type.shape[rank - 1]);
+  const Tag tag = rank == 3 ? Tag::nwc : rank == 4 ? Tag::nhwc : Tag::ndhwc;
+  return dnnl::memory::desc(dims, data_type(type.dtype), tag);
+}
+
+dnnl::memory::desc any_layout(const dnnl::memory::desc& desc) {
+  return dnnl::memory::desc(desc.get_dims(), desc.get_data_type(), Tag::any);
+}
+
+dnnl::primitive_attr user_scratchpad() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attr;
+}
+
+std::string kernel_name(const dnnl::primitive_desc_base& desc) {
+  return std::string("onednn ") + desc.impl_info_str();
+}
+
+struct OnednnCall::Body {
+  dnnl::primitive primitive;
+  std::vector<dnnl::memory> memories;  // one per binding, then the scratchpad
+  std::vector<dnnl_exec_arg_t> exec_args;
+  std::vector<int> indices;  // of the bindings
+  int64_t scratch = 0;
+  int threads = 1;
+};
+
+OnednnCall::OnednnCall(const dnnl::primitive& primitive, std::span<const Binding> bindings, int threads)
+    : body_(std::make_unique<Body>()) {
+  Body& b = *body_;
+  b.primitive = primitive;
+  b.threads = threads;
+  const const_dnnl_primitive_desc_t desc = primitive.get_primitive_desc();
+  auto add = [&](int arg) {
+    const const_dnnl_memory_desc_t md = dnnl_primitive_desc_query_md(desc, dnnl_query_exec_arg_md, arg);
+    require(md != nullptr, "onednn", "the primitive has no argument ", arg);
+    dnnl_memory_desc_t copy = nullptr;
+    dnnl::error::wrap_c_api(dnnl_memory_desc_clone(&copy, md), "cannot copy a memory descriptor");
+    const dnnl::memory::desc owned(copy);
+    void* const no_bytes_yet = nullptr;
+    b.memories.emplace_back(owned, engine(), no_bytes_yet);
+    b.exec_args.push_back({arg, b.memories.back().get()});
+    return static_cast<int64_t>(owned.get_size());
+  };
+  for (const Binding& binding : bindings) {
+    add(binding.arg);
+    b.indices.push_back(binding.index);
+  }
+  b.scratch = add(DNNL_ARG_SCRATCHPAD);
+}
+
+OnednnCall::OnednnCall(OnednnCall&&) noexcept = default;
+OnednnCall& OnednnCall::operator=(OnednnCall&&) noexcept = default;
+OnednnCall::~OnednnCall() = default;
+
+int64_t OnednnCall::scratch_bytes() const { return body_->scratch; }
+
+void OnednnCall::run(void* const* args, int scratch_index) const {
+  const Body& b = *body_;
+  const size_t bound = b.indices.size();
+  for (size_t i = 0; i < bound; ++i) dnnl_memory_set_data_handle(b.exec_args[i].memory, args[b.indices[i]]);
+  if (b.scratch > 0) dnnl_memory_set_data_handle(b.exec_args[bound].memory, args[scratch_index]);
+  const ScopedThreads cap(b.threads);
+  const dnnl_status_t status = dnnl_primitive_execute(b.primitive.get(), stream().get(),
+                                                      static_cast<int>(b.exec_args.size()), b.exec_args.data());
+  if (status != dnnl_success) [[unlikely]] {
+    fail(status == dnnl_out_of_memory ? ErrorKind::out_of_memory : ErrorKind::device, "onednn",
+         "running a primitive failed with status ", static_cast<int>(status));
+  }
+}
+
+}  // namespace plimsoll::onednn
+
+#endif
