@@ -1,0 +1,12 @@
+# Writes command_list.cpp from the names of the files cmd_<name>.cpp: a subcommand is found by being there.
+function(plimsoll_command_list sources out)
+  set(declarations "")
+  set(rows "")
+  foreach(source IN LISTS sources)
+    get_filename_component(stem ${source} NAME_WE)
+    string(APPEND declarations "void ${stem}(CLI::App&);\n")
+    string(APPEND rows "    ${stem},\n")
+  endforeach()
+  set(text "// Written by cmake/command_list.cmake.\n#include \"command.h\"\n\n${declarations}\nnamespace plimsoll::cli {\nnamespace {\nconstexpr Command kCommands[] = {\n${rows}};\n}\nstd::span<const Command> commands() { return kCommands; }\n}\n")
+  file(GENERATE OUTPUT ${out} CONTENT "${text}")
+endfunction()

@@ -1,0 +1,23 @@
+// plimsoll-guard: what Jupyter starts in place of a kernel, and what `plimsoll guard` hands over to.
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "guard/kernel_guard.h"
+#include "guard/options.h"
+
+int main(int argc, char** argv) {
+  using namespace plimsoll::guard;
+  try {
+    const GuardOptions options = parse_options(std::vector<std::string>(argv + 1, argv + argc));
+    if (options.command.empty()) {
+      std::fputs(usage(), stdout);
+      return 0;
+    }
+    return guard_kernel(options);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "plimsoll: %s\n", e.what());
+    return 2;
+  }
+}

@@ -1,0 +1,423 @@
+#include "guard/broker.h"
+
+#include <algorithm>
+#include <array>
+
+#include "plimsoll/error.h"
+
+namespace plimsoll::guard {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr auto kProbeAgain = std::chrono::milliseconds(100);
+constexpr int kMostProbes = 20;
+
+// Requests that ask and do not act: a new kernel can answer them as well as the old one.
+bool can_be_asked_again(std::string_view type) {
+  constexpr std::array<std::string_view, 6> kTypes = {"kernel_info_request", "complete_request",
+                                                      "inspect_request",     "history_request",
+                                                      "is_complete_request", "comm_info_request"};
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
+
+bool has_reply(std::string_view type) { return type.size() > 8 && type.substr(type.size() - 8) == "_request"; }
+
+std::string reply_type(const std::string& request_type) {
+  return request_type.substr(0, request_type.size() - 8) + "_reply";
+}
+
+json error_content(const DeathNote& note) {
+  return {{"status", "error"}, {"ename", note.ename}, {"evalue", note.evalue}, {"traceback", note.traceback}};
+}
+
+}  // namespace
+
+Broker::Broker(Wire& wire, Keeper& keeper, Signer& signer, BrokerOptions options)
+    : wire_(wire), keeper_(keeper), signer_(signer), options_(std::move(options)), author_(signer, random_hex()) {}
+
+void Broker::start() {
+  state_ = State::starting;
+  session_known_ = probe_replied_ = iopub_heard_ = false;
+  probes_ = last_count_ = 0;
+  ++generation_;
+  own_ids_.clear();
+  keeper_.start();
+  probe();
+}
+
+// A kernel is ready once it has answered on shell and was heard on iopub: a subscription takes its time,
+// and what a cell prints before it is in place would be lost.
+void Broker::probe() {
+  Author self(signer_, "plimsoll-guard");
+  Frames frames = self.make("kernel_info_request", {}, "{}", json::object());
+  own_ids_.insert(self.last_id());
+  ++probes_;
+  probed_at_ = now_;
+  wire_.to_kernel(Channel::shell, std::move(frames));
+}
+
+void Broker::probe_answered() {
+  if (state_ == State::starting && probe_replied_ && (iopub_heard_ || probes_ >= kMostProbes)) become_ready();
+}
+
+void Broker::become_ready() {
+  state_ = State::ready;
+  if (!options_.setup_code.empty()) {
+    Author self(signer_, "plimsoll-guard");
+    const json content = {{"code", options_.setup_code}, {"silent", true}, {"store_history", false},
+                          {"user_expressions", json::object()}, {"allow_stdin", false}, {"stop_on_error", false}};
+    Frames frames = self.make("execute_request", {}, "{}", content);
+    own_ids_.insert(self.last_id());
+    wire_.to_kernel(Channel::shell, std::move(frames));
+  }
+  // Clients saw `starting`; what the probe provoked was kept from them, so they are told of `idle`.
+  if (generation_ > 1) status("{}", "idle");
+  std::deque<Held> held;
+  held.swap(held_);
+  for (auto& h : held) forward(h.channel, h.envelope, std::move(h.frames));
+}
+
+void Broker::tick(TimePoint now) {
+  now_ = now;
+  if (state_ != State::starting || now_ - probed_at_ < kProbeAgain) return;
+  if (probe_replied_ && probes_ < kMostProbes) {
+    probe();
+  } else {
+    probe_answered();
+  }
+}
+
+// ---- from clients ------------------------------------------------------------------------------
+
+void Broker::from_client(Channel channel, Frames frames) {
+  auto envelope = open_envelope(frames);
+  if (!envelope || envelope->delimiter == 0 || !signature_fits(signer_, frames, envelope->delimiter)) {
+    ++rejected_;
+    return;
+  }
+  if (channel == Channel::stdin_) {
+    input_for_.clear();
+    if (state_ == State::ready) wire_.to_kernel(channel, std::move(frames));
+    return;
+  }
+  if (channel == Channel::control) return control_request(*envelope, std::move(frames));
+  if (state_ == State::ready) return forward(channel, *envelope, std::move(frames));
+  if (state_ == State::broken) return answer_broken(channel, *envelope, std::move(frames));
+  held_.push_back({channel, std::move(*envelope), std::move(frames)});
+}
+
+void Broker::control_request(const Envelope& envelope, Frames frames) {
+  if (state_ == State::ready) {
+    if (envelope.msg_type == "shutdown_request") shutting_down_ = true;
+    return forward(Channel::control, envelope, std::move(frames));
+  }
+  if (envelope.msg_type == "shutdown_request") {
+    shutting_down_ = true;
+    Request request = make_request(Channel::control, envelope, frames);
+    const json asked = json::parse(text_of(frames[envelope.content()]), nullptr, false);
+    const bool restart = asked.is_object() && asked.contains("restart") && asked["restart"] == json(true);
+    reply(request, {{"status", "ok"}, {"restart", restart}});
+    return keeper_.terminate();
+  }
+  if (envelope.msg_type == "interrupt_request") {
+    Request request = make_request(Channel::control, envelope, frames);
+    keeper_.interrupt();
+    return reply(request, {{"status", "ok"}});
+  }
+  if (state_ == State::broken) return answer_broken(Channel::control, envelope, std::move(frames));
+  held_.push_back({Channel::control, envelope, std::move(frames)});
+}
+
+void Broker::forward(Channel channel, const Envelope& envelope, Frames frames) {
+  track(channel, envelope, frames);
+  wire_.to_kernel(channel, std::move(frames));
+}
+
+Broker::Request Broker::make_request(Channel channel, const Envelope& envelope, Frames& frames) {
+  Request request{};
+  request.channel = channel;
+  request.envelope = envelope;
+  for (size_t i = 0; i < envelope.delimiter; ++i) request.identities.push_back(share(frames[i]));
+  request.header = share(frames[envelope.header()]);
+  request.since = now_;
+  return request;
+}
+
+void Broker::track(Channel channel, const Envelope& envelope, Frames& frames) {
+  if (envelope.msg_type == "comm_open" || envelope.msg_type == "comm_close") {
+    if (auto id = string_member(text_of(frames[envelope.content()]), "comm_id")) {
+      if (envelope.msg_type == "comm_open") {
+        comms_[*id] = std::string(text_of(frames[envelope.header()]));
+      } else {
+        comms_.erase(*id);
+      }
+    }
+  }
+  if (!has_reply(envelope.msg_type)) return;
+  Request request = make_request(channel, envelope, frames);
+  if (envelope.msg_type == "execute_request") request.content = share(frames[envelope.content()]);
+  if (can_be_asked_again(envelope.msg_type)) {
+    for (auto& frame : frames) request.whole.push_back(share(frame));
+  }
+  requests_.push_back(std::move(request));
+}
+
+// ---- from the kernel ---------------------------------------------------------------------------
+
+Broker::Requests::iterator Broker::find(const std::string& msg_id) {
+  return std::find_if(requests_.begin(), requests_.end(), [&](auto& r) { return r.envelope.msg_id == msg_id; });
+}
+
+const Broker::Request* Broker::current() const {
+  for (const auto& r : requests_) {
+    if (r.busy && r.envelope.msg_type == "execute_request") return &r;
+  }
+  return nullptr;
+}
+
+std::optional<Cell> Broker::running_cell() const {
+  const Request* r = current();
+  if (!r) return std::nullopt;
+  const json content = json::parse(text_of(r->content), nullptr, false);
+  std::string code;
+  if (content.is_object() && content.contains("code") && content["code"].is_string()) code = content["code"];
+  return Cell{r->envelope.msg_id, code, r->execution_count, r->since};
+}
+
+void Broker::from_kernel(Channel channel, Frames frames) {
+  auto envelope = open_envelope(frames);
+  if (!envelope) {
+    ++rejected_;
+    return;
+  }
+  if (!session_known_ && !envelope->session.empty()) {
+    author_.set_session(envelope->session);
+    session_known_ = true;
+  }
+  const std::string parent_id = string_member(text_of(frames[envelope->parent()]), "msg_id").value_or("");
+  const bool own = own_ids_.count(parent_id) != 0;
+  if (channel == Channel::iopub) {
+    iopub_heard_ = true;
+    probe_answered();
+    if (own || envelope->msg_type == "iopub_welcome") return;
+    if (handle_status(*envelope, frames, parent_id)) return;
+    note_iopub(*envelope, frames, parent_id);
+    return wire_.to_client(channel, std::move(frames));
+  }
+  if (own) {
+    probe_replied_ = true;
+    return probe_answered();
+  }
+  if (channel == Channel::stdin_) {
+    input_for_ = parent_id;
+  } else if (auto request = find(parent_id); request != requests_.end()) {
+    request->replied = true;
+    // A cell is over when it is idle as well; of the others some kernels publish no status.
+    if (!request->busy || request->envelope.msg_type != "execute_request") requests_.erase(request);
+  }
+  wire_.to_client(channel, std::move(frames));
+}
+
+// Returns true if the message was dealt with and must not be passed on.
+bool Broker::handle_status(const Envelope& envelope, Frames& frames, const std::string& parent_id) {
+  if (envelope.msg_type != "status") return false;
+  const auto state = string_member(text_of(frames[envelope.content()]), "execution_state");
+  auto request = find(parent_id);
+  if (!state || request == requests_.end() || request->envelope.msg_type != "execute_request") return false;
+  if (*state == "busy" && !request->busy) {
+    request->busy = true;
+    request->since = last_output_ = now_;
+    request->execution_count = last_count_ + 1;
+    last_parent_ = text_of(request->header);
+    keeper_.begin_cell();
+    wire_.to_client(Channel::iopub, std::move(frames));
+    if (!pending_notice_.empty()) stream(last_parent_, "stderr", pending_notice_);
+    pending_notice_.clear();
+    return true;
+  }
+  if (*state == "idle") {
+    if (const std::string text = keeper_.end_of_cell(); !text.empty()) stream(text_of(request->header), "stderr", text);
+    if (input_for_ == parent_id) input_for_.clear();
+    if (request->replied) {
+      requests_.erase(request);
+    } else {
+      // The reply of some kernels comes after idle; the cell no longer runs.
+      request->busy = false;
+    }
+  }
+  return false;
+}
+
+void Broker::note_iopub(const Envelope& envelope, Frames& frames, const std::string& parent_id) {
+  last_output_ = now_;
+  const std::string_view content = text_of(frames[envelope.content()]);
+  if (envelope.msg_type == "comm_open") {
+    if (auto id = string_member(content, "comm_id")) comms_[*id] = std::string(text_of(frames[envelope.parent()]));
+  } else if (envelope.msg_type == "comm_close") {
+    if (auto id = string_member(content, "comm_id")) comms_.erase(*id);
+  } else if (envelope.msg_type == "execute_input") {
+    const json parsed = json::parse(content, nullptr, false);
+    auto request = find(parent_id);
+    if (request != requests_.end() && parsed.is_object() && parsed.contains("execution_count") &&
+        parsed["execution_count"].is_number_integer()) {
+      last_count_ = request->execution_count = parsed["execution_count"].get<int>();
+    }
+  }
+}
+
+void Broker::subscribed(std::string_view topic) {
+  Frames identities;
+  if (!topic.empty()) identities.push_back(frame_of(topic));
+  wire_.to_client(Channel::iopub,
+                  author_.make("iopub_welcome", std::move(identities), "{}", {{"subscription", topic}}));
+}
+
+void Broker::output(bool is_stderr, std::string_view bytes) {
+  const std::string text = (is_stderr ? err_ : out_).take(bytes);
+  if (text.empty()) return;
+  last_output_ = now_;
+  const Request* request = current();
+  stream(request ? text_of(request->header) : std::string_view(last_parent_), is_stderr ? "stderr" : "stdout", text);
+}
+
+void Broker::say(std::string_view text) {
+  if (const Request* request = current()) stream(text_of(request->header), "stderr", text);
+}
+
+// ---- death -------------------------------------------------------------------------------------
+
+void Broker::kernel_exited() {
+  if (state_ == State::ready) state_ = State::exited;
+}
+
+void Broker::kernel_died(const DeathNote& note) {
+  const bool at_start = state_ == State::starting;
+  bool blamed = false;
+  Requests requests;
+  requests.swap(requests_);
+  std::deque<Held> held;
+  held.swap(held_);
+  // The cell that ran comes first: it bears the explanation, whatever waited before it in another subshell.
+  for (auto& r : requests) {
+    if (r.busy && r.envelope.msg_type == "execute_request") end_request(r, note, blamed);
+  }
+  for (auto& r : requests) {
+    if (r.busy && r.envelope.msg_type == "execute_request") continue;
+    if (!r.whole.empty() && r.envelope.subshell_id.empty()) {
+      held_.push_back({r.channel, r.envelope, std::move(r.whole)});
+    } else {
+      end_request(r, note, blamed);
+    }
+  }
+  for (auto& h : held) {
+    if (can_be_asked_again(h.envelope.msg_type) && h.envelope.subshell_id.empty()) {
+      held_.push_back(std::move(h));
+    } else if (has_reply(h.envelope.msg_type)) {
+      Request r = make_request(h.channel, h.envelope, h.frames);
+      end_request(r, note, blamed);
+    }
+  }
+  close_comms();
+  input_for_.clear();
+  if (!blamed) pending_notice_ = note.short_text;
+  if (!at_start) return start();
+
+  state_ = State::broken;
+  broken_note_ = note;
+  std::deque<Held> waiting;
+  waiting.swap(held_);
+  for (auto& h : waiting) answer_broken(h.channel, h.envelope, std::move(h.frames));
+}
+
+// Ends one request for good. The first cell that has no answer yet is told why; those behind it are aborted.
+void Broker::end_request(Request& r, const DeathNote& note, bool& blamed) {
+  const std::string header(text_of(r.header));
+  if (r.envelope.msg_type != "execute_request") {
+    if (!r.replied) reply(r, error_content(note));
+    return status(header, "idle");
+  }
+  if (!r.busy) status(header, "busy");
+  if (!r.replied && (r.busy || !blamed)) {
+    publish_error(r, note);
+    json content = error_content(note);
+    content["execution_count"] = r.execution_count;
+    content["user_expressions"] = json::object();
+    content["payload"] = json::array();
+    reply(r, content);
+    blamed = true;
+  } else if (!r.replied) {
+    reply(r, {{"status", "aborted"}});
+  }
+  status(header, "idle");
+}
+
+void Broker::publish_error(const Request& r, const DeathNote& note) {
+  const std::string_view header = text_of(r.header);
+  if (!note.svg.empty()) {
+    const json data = {{"image/svg+xml", note.svg}, {"text/plain", "<memory of the kernel over the last minute>"}};
+    const json content = {{"data", data}, {"metadata", json::object()}, {"transient", json::object()}};
+    wire_.to_client(Channel::iopub, author_.make("display_data", {}, header, content));
+  }
+  const json content = {{"ename", note.ename}, {"evalue", note.evalue}, {"traceback", note.traceback}};
+  wire_.to_client(Channel::iopub, author_.make("error", {}, header, content));
+}
+
+void Broker::close_comms() {
+  for (const auto& [id, header] : comms_) {
+    const json content = {{"comm_id", id}, {"data", json::object()}};
+    wire_.to_client(Channel::iopub, author_.make("comm_close", {}, header, content));
+  }
+  comms_.clear();
+}
+
+// While no kernel can be started, what needs none is answered here, and a cell has it tried once more.
+void Broker::answer_broken(Channel channel, const Envelope& envelope, Frames frames) {
+  if (!has_reply(envelope.msg_type)) return;
+  if (envelope.msg_type == "execute_request") {
+    held_.push_back({channel, envelope, std::move(frames)});
+    return start();
+  }
+  Request request = make_request(channel, envelope, frames);
+  const std::string header(text_of(request.header));
+  status(header, "busy");
+  if (envelope.msg_type == "kernel_info_request") {
+    answer_kernel_info(request);
+  } else {
+    reply(request, error_content(broken_note_));
+  }
+  status(header, "idle");
+}
+
+void Broker::answer_kernel_info(Request& request) {
+  const json language = {{"name", options_.language}, {"version", ""}, {"mimetype", "text/plain"},
+                         {"file_extension", options_.language == "python" ? ".py" : ".txt"}};
+  reply(request, {{"status", "ok"},
+                  {"protocol_version", "5.3"},
+                  {"implementation", "plimsoll-guard"},
+                  {"implementation_version", "0.1"},
+                  {"language_info", language},
+                  {"banner", broken_note_.short_text},
+                  {"help_links", json::array()}});
+}
+
+// ---- messages of our own -----------------------------------------------------------------------
+
+void Broker::status(std::string_view parent_header, const char* state) {
+  wire_.to_client(Channel::iopub, author_.make("status", {}, parent_header, {{"execution_state", state}}));
+}
+
+void Broker::stream(std::string_view parent_header, const char* name, std::string_view text) {
+  wire_.to_client(Channel::iopub, author_.make("stream", {}, parent_header, {{"name", name}, {"text", text}}));
+}
+
+void Broker::reply(Request& request, const json& content) {
+  Frames identities;
+  for (auto& id : request.identities) identities.push_back(share(id));
+  const json metadata = {{"status", content.value("status", "ok")}};
+  wire_.to_client(request.channel, author_.make(reply_type(request.envelope.msg_type), std::move(identities),
+                                                text_of(request.header), content, metadata));
+}
+
+}  // namespace plimsoll::guard

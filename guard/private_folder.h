@@ -1,0 +1,22 @@
+// A folder of mode 0700 that lasts as long as its owner: sockets, connection file and gate page of one guard.
+#pragma once
+
+#include <filesystem>
+
+namespace plimsoll::guard {
+
+class PrivateFolder {
+ public:
+  // In $XDG_RUNTIME_DIR or the folder for temporary files; kept short, for the path of a socket is
+  // limited to some hundred bytes. Throws Error{io}.
+  PrivateFolder();
+  ~PrivateFolder();
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace plimsoll::guard

@@ -1,0 +1,112 @@
+"""A guarded kernelspec in a folder of its own, and kernels started through it."""
+import importlib.util
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+NEEDED = ["ipykernel", "jupyter_client", "nbclient", "nbformat", "jupyter_kernel_test"]
+missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+if missing:
+    message = f"GUARD TESTS SKIPPED: pip install -r tests/requirements.txt (missing: {', '.join(missing)})"
+    if os.environ.get("CI"):
+        raise RuntimeError(message)
+    print(message, file=sys.stderr)
+    collect_ignore_glob = ["test_*.py"]
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+BUILD = pathlib.Path(os.environ.get("PLIMSOLL_BUILD", ROOT / "build"))
+PLIMSOLL = BUILD / "bin" / "plimsoll"
+GUARD = BUILD / "bin" / "plimsoll-guard"
+
+
+def write_spec(folder, name, *options, command=None):
+    """Writes a guarded kernelspec by hand, so that only plimsoll-guard has to be built."""
+    import json
+
+    argv = command or [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    spec = {
+        "argv": [str(GUARD), "-f", "{connection_file}", "--name", "python3", "--language", "python",
+                 *options, "--", *argv],
+        "display_name": name, "language": "python",
+        "metadata": {"supported_encryption": ["curve"], "debugger": True},
+    }
+    path = pathlib.Path(folder) / "kernels" / name
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "kernel.json").write_text(json.dumps(spec))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def folders(tmp_path_factory):
+    """Own folders for kernelspecs, reports and configuration; `guarded` and `plain` kernels in them."""
+    home = tmp_path_factory.mktemp("home")
+    os.environ["JUPYTER_DATA_DIR"] = str(home / "data")
+    os.environ["JUPYTER_CONFIG_DIR"] = str(home / "config")
+    os.environ["JUPYTER_RUNTIME_DIR"] = str(home / "runtime")
+    os.environ["IPYTHONDIR"] = str(home / "ipython")
+    os.environ["XDG_STATE_HOME"] = str(home / "state")
+    (home / "runtime").mkdir()
+    write_spec(home / "data", "guarded")
+    yield home
+    shutil.rmtree(home, ignore_errors=True)
+
+
+class Kernel:
+    """A started kernel with one client, and what its cells gave."""
+
+    def __init__(self, name="guarded", **kwargs):
+        from jupyter_client.manager import start_new_kernel
+
+        self.manager, self.client = start_new_kernel(kernel_name=name, startup_timeout=60, **kwargs)
+
+    @property
+    def pid(self):
+        return self.manager.provisioner.pid
+
+    def run(self, code, timeout=60):
+        """Runs one cell: its reply with the iopub messages as `outputs` and the seconds it took."""
+        outputs = []
+        begin = time.monotonic()
+        reply = self.client.execute_interactive(code, output_hook=outputs.append, timeout=timeout)
+        reply["outputs"] = outputs
+        reply["seconds"] = time.monotonic() - begin
+        return reply
+
+    def text(self, code, **kwargs):
+        """What one cell wrote, all streams together."""
+        outputs = self.run(code, **kwargs)["outputs"]
+        return "".join(o["content"]["text"] for o in outputs if o["msg_type"] == "stream")
+
+    def close(self):
+        self.client.stop_channels()
+        if self.manager.has_kernel:
+            self.manager.shutdown_kernel()
+
+
+@pytest.fixture
+def kernel():
+    k = Kernel()
+    yield k
+    k.close()
+
+
+@pytest.fixture
+def start():
+    """Starts kernels by name and ends them with the test."""
+    kernels = []
+
+    def start_kernel(name="guarded", **kwargs):
+        kernels.append(Kernel(name, **kwargs))
+        return kernels[-1]
+
+    yield start_kernel
+    for k in kernels:
+        k.close()
+
+
+def run_plimsoll(*words, **kwargs):
+    return subprocess.run([str(PLIMSOLL), *words], capture_output=True, text=True, timeout=60, **kwargs)
