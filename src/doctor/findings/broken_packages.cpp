@@ -1,0 +1,90 @@
+// Packages that are no longer what their RECORD says was installed: half removed, overwritten, cut off.
+#include <sys/stat.h>
+
+#include "doctor/exam.h"
+#include "doctor/parallel.h"
+#include "doctor/python/text.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll::doctor {
+namespace {
+
+bool is_native(std::string_view path) {
+  return path.ends_with(".so") || contains(path, ".so.") || path.ends_with(".dylib");
+}
+
+// Files people leave out of small images, or that tools rewrite, without harm.
+bool dispensable(std::string_view path) {
+  if (path.ends_with(".pyc") || path.starts_with("../") || path.starts_with('/')) return true;
+  if (contains(path, ".dist-info/")) return !path.ends_with("/METADATA");
+  for (const std::string_view folder : {"tests/", "test/", "testing/", "docs/", "doc/", "examples/", "include/"}) {
+    if (path.starts_with(folder) || contains(path, concat("/", folder))) return true;
+  }
+  return !path.ends_with(".py") && !is_native(path);
+}
+
+struct Check {
+  std::vector<std::string> gone, gone_dispensable, resized;
+  size_t present = 0, counted = 0;
+};
+
+Check check(const Distribution& d) {
+  Check c;
+  for (const RecordRow& row : d.record) {
+    if (row.path.ends_with(".pyc")) continue;
+    const bool own_info = contains(row.path, ".dist-info/");
+    if (!own_info) ++c.counted;
+    struct stat status {};
+    if (::stat((d.site / row.path).c_str(), &status) != 0) {
+      (dispensable(row.path) ? c.gone_dispensable : c.gone).push_back(row.path);
+      continue;
+    }
+    if (!own_info) ++c.present;
+    // Native files are stripped or given new search paths after the wheel was made; whether one is
+    // whole, the file itself tells better (damaged_libraries).
+    if (!row.size || static_cast<uint64_t>(status.st_size) == *row.size) continue;
+    if (dispensable(row.path) || is_native(row.path)) continue;
+    c.resized.push_back(concat(row.path, " (", status.st_size, " bytes, ", *row.size, " recorded)"));
+  }
+  return c;
+}
+
+void report(const Exam& exam, const Distribution& d, const Check& c, Findings& findings) {
+  const std::string again = concat(exam.environment.pip(), " install --force-reinstall --no-deps ", d.name,
+                                   d.version ? "==" + d.version_text : "");
+  const auto add = [&](Severity severity, Sureness sureness, std::string what, std::string seen, std::string leads_to) {
+    findings.push_back({"", severity, sureness, std::move(what), {std::move(seen)}, std::move(leads_to), again});
+  };
+  if (c.counted > 0 && c.present == 0) {
+    add(Severity::error, Sureness::certain, concat(d.shown(), " is listed as installed, but its files are gone"),
+        concat(d.folder.string(), " remains; none of its ", c.counted, " files do"),
+        "ModuleNotFoundError, while pip believes that it is installed");
+  } else if (!c.gone.empty()) {
+    add(Severity::error, Sureness::certain,
+        concat(d.shown(), " has lost ", c.gone.size(), " of its ", c.counted, " files"), "gone: " + some_of(c.gone),
+        "ImportError or ModuleNotFoundError in the midst of it");
+  } else if (!c.gone_dispensable.empty() && c.gone_dispensable.size() * 2 > c.counted) {
+    add(Severity::note, Sureness::possible, concat(d.shown(), " was slimmed down"),
+        "gone: " + some_of(c.gone_dispensable), "Tests, headers or data files are not there.");
+  }
+  if (!c.resized.empty()) {
+    add(Severity::warning, Sureness::likely,
+        concat(d.shown(), " has ", c.resized.size(), " files that are not those it installed"), some_of(c.resized),
+        "Another package overwrote them, or they were edited: the parts may not fit together.");
+  }
+}
+
+}  // namespace
+
+void find_broken_packages(const Exam& exam, Findings& findings) {
+  const auto& distributions = exam.environment.distributions;
+  std::vector<Check> checks(distributions.size());
+  parallel_for(distributions.size(), [&](size_t i) {
+    if (distributions[i].has_record) checks[i] = check(distributions[i]);
+  });
+  for (size_t i = 0; i < distributions.size(); ++i) {
+    if (!distributions[i].editable) report(exam, distributions[i], checks[i], findings);
+  }
+}
+
+}  // namespace plimsoll::doctor

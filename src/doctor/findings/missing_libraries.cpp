@@ -1,0 +1,98 @@
+// Shared libraries that are needed but lie nowhere the loader looks.
+#include <map>
+
+#include "doctor/exam.h"
+#include "doctor/python/text.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll::doctor {
+namespace {
+
+// Part of a graphics driver, absent by right on a machine without one.
+bool from_driver(std::string_view name) {
+  for (const std::string_view driver : {"libcuda.so", "libnvidia-", "libnvcuvid", "libnvoptix", "libamdhip", "libhsa-",
+                                        "libze_loader", "libcudadebugger"}) {
+    if (name.starts_with(driver)) return true;
+  }
+  return false;
+}
+
+// The system package that brings a library, where programs for learning often lack it.
+std::string package_of(std::string_view name) {
+  const std::pair<std::string_view, std::string_view> known[] = {
+      {"libGL.so.1", "libgl1"},           {"libglib-2.0.so.0", "libglib2.0-0"},
+      {"libgomp.so.1", "libgomp1"},       {"libSM.so.6", "libsm6"},
+      {"libXext.so.6", "libxext6"},       {"libXrender.so.1", "libxrender1"},
+      {"libstdc++.so.6", "libstdc++6"},   {"libffi.so.8", "libffi8"},
+      {"libsndfile.so.1", "libsndfile1"}, {"libopenblas.so.0", "libopenblas0"},
+      {"libtk8.6.so", "tk8.6"},           {"libtcl8.6.so", "tcl8.6"}};
+  for (const auto& [library, package] : known) {
+    if (library == name) return std::string(package);
+  }
+  return "";
+}
+
+// Modules of the standard library that systems often leave without their libraries.
+bool optional_module(std::string_view shown) {
+  for (const std::string_view name : {"_tkinter", "_dbm", "_gdbm", "readline", "_curses", "nis"}) {
+    if (shown.starts_with(name)) return true;
+  }
+  return false;
+}
+
+struct Missing {
+  std::vector<std::string> needed_by;
+  const Library* example = nullptr;
+  bool optional = true;
+};
+
+Finding describe(const Exam& exam, const std::string& name, const Missing& missing) {
+  const Distribution* owner = missing.example->owner;
+  const std::string package = package_of(name);
+  Finding f;
+  f.severity = missing.optional ? Severity::note : Severity::error;
+  f.what = concat(name, " is missing");
+  f.evidence = {"needed by " + some_of(missing.needed_by)};
+  f.leads_to = concat("ImportError: ", name, ": cannot open shared object file: No such file or directory");
+  if (!package.empty()) {
+    f.fix = concat("apt-get install ", package);
+  } else if (owner) {
+    f.fix = concat(exam.environment.pip(), " install --force-reinstall --no-deps ", owner->name, "==",
+                   owner->version_text);
+  } else {
+    f.fix = concat("Install the system package that holds ", name, ".");
+  }
+  return f;
+}
+
+// Plug-ins for networks, drivers and devices that no module needs: one note for all of them.
+void note_unused(const std::map<std::string, Missing>& missing, Findings& findings) {
+  if (missing.empty()) return;
+  std::vector<std::string> names;
+  for (const auto& [name, m] : missing) names.push_back(concat(name, " (", some_of(m.needed_by, 1), ")"));
+  Finding f;
+  f.sureness = Sureness::possible;
+  f.what = concat(names.size(), " libraries are missing that only optional plug-ins or drivers need");
+  f.evidence = {some_of(names, 6)};
+  f.leads_to = "Nothing, unless you use that hardware: no module that Python imports needs them.";
+  findings.push_back(f);
+}
+
+}  // namespace
+
+void find_missing_libraries(const Exam& exam, Findings& findings) {
+  std::map<std::string, Missing> missing, unused;
+  for (const auto& library : exam.libraries.all()) {
+    if (!library->in_environment || !exam.libraries.fits_interpreter(*library)) continue;
+    for (const std::string& name : library->missing) {
+      Missing& m = library->reachable && !from_driver(name) ? missing[name] : unused[name];
+      m.needed_by.push_back(library->shown);
+      if (!m.example || (library->owner && !m.example->owner)) m.example = library.get();
+      m.optional &= library->standard && optional_module(library->shown);
+    }
+  }
+  for (const auto& [name, m] : missing) findings.push_back(describe(exam, name, m));
+  note_unused(unused, findings);
+}
+
+}  // namespace plimsoll::doctor

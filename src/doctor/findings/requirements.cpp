@@ -1,0 +1,82 @@
+// What installed projects require of one another, and what is installed.
+#include <map>
+
+#include "doctor/exam.h"
+#include "doctor/python/text.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll::doctor {
+namespace {
+
+// Other builds of one and the same package, under names of their own.
+const std::vector<std::vector<std::string>> kSameThing = {
+    {"tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tensorflow-macos", "tensorflow-intel", "tensorflow-rocm",
+     "tensorflow-cpu-aws", "tensorflow-aarch64", "tf-nightly", "tf-nightly-cpu"},
+    {"opencv-python", "opencv-python-headless", "opencv-contrib-python", "opencv-contrib-python-headless"},
+    {"onnxruntime", "onnxruntime-gpu"},
+    {"faiss", "faiss-cpu", "faiss-gpu"},
+    {"psycopg2", "psycopg2-binary"}};
+
+const Distribution* stand_in(const Environment& environment, const std::string& name) {
+  for (const auto& names : kSameThing) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+    for (const std::string& other : names) {
+      if (const Distribution* found = environment.find(other)) return found;
+    }
+  }
+  return nullptr;
+}
+
+bool applies(const Requirement& requirement, const Environment& environment) {
+  return requirement.marker.empty() || marker_holds(requirement.marker, environment.markers).value_or(false);
+}
+
+Finding conflict(const Exam& exam, const Distribution& by, const Requirement& wanted, const Distribution* have) {
+  Finding f;
+  f.severity = Severity::error;
+  if (!have) {
+    const auto folder = exam.environment.locate(wanted.name);
+    f.what = concat(by.shown(), " requires ", wanted.name, ", which is not installed");
+    if (!folder.empty()) f.evidence.push_back(concat(folder.string(), " is there, but no project owns it"));
+    f.leads_to = concat("ModuleNotFoundError when ", by.name, " imports it");
+  } else {
+    f.what = concat(by.shown(), " requires ", wanted.name, " ", wanted.specifiers.text(), ", but ", have->version_text,
+                    " is installed");
+    f.leads_to = "Import errors, missing attributes or crashes, depending on what changed between the versions.";
+    f.sureness = Sureness::likely;
+  }
+  f.evidence.push_back(concat(by.folder.filename().string(), ": Requires-Dist: ", wanted.text));
+  f.fix = concat(exam.environment.pip(), " install '", wanted.name, wanted.specifiers.text(), "'");
+  return f;
+}
+
+}  // namespace
+
+void find_requirements(const Exam& exam, Findings& findings) {
+  const Environment& environment = exam.environment;
+  for (const Distribution& by : environment.distributions) {
+    if (environment.find(by.normal) != &by) continue;
+    for (const Requirement& wanted : by.requires_dist) {
+      if (!applies(wanted, environment)) continue;
+      const std::string name = normal_name(wanted.name);
+      const Distribution* have = environment.find(name);
+      const Distribution* other = have ? nullptr : stand_in(environment, name);
+      const Distribution* present = have ? have : other;
+      if (present && (!present->version || wanted.specifiers.contains(*present->version))) {
+        if (!other) continue;
+        Finding f;
+        f.what = concat(by.shown(), " requires ", wanted.name, "; ", other->shown(), " stands in for it");
+        f.evidence = {concat("Requires-Dist: ", wanted.text)};
+        f.leads_to = concat("It works, but pip will install ", wanted.name, " over it when ", by.name, " is upgraded.");
+        findings.push_back(f);
+        continue;
+      }
+      Finding f = conflict(exam, by, wanted, present);
+      // The system's packager resolves its own packages and sometimes leaves parts out on purpose.
+      if (by.egg || by.installer == "debian") f.severity = Severity::note;
+      findings.push_back(f);
+    }
+  }
+}
+
+}  // namespace plimsoll::doctor

@@ -1,0 +1,263 @@
+#include "doctor/python/environment.h"
+
+#include "doctor/files.h"
+#include "doctor/formats/elf.h"
+#include "doctor/formats/macho.h"
+#include "doctor/formats/mapped_file.h"
+#include "doctor/parallel.h"
+#include "doctor/python/text.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "3.11" of "python3.11" or "python3.13t"; nothing for other names.
+std::optional<Version> version_of_name(std::string name, bool* free_threaded = nullptr) {
+  if (!name.starts_with("python3.")) return std::nullopt;
+  name.erase(0, 6);
+  const bool threaded = name.ends_with('t');
+  if (threaded) name.pop_back();
+  if (free_threaded) *free_threaded = threaded;
+  return Version::parse(name);
+}
+
+void find_interpreter(Environment& e, const fs::path& where) {
+  if (!is_folder(where)) {
+    e.python = where;
+    e.prefix = where.parent_path().parent_path();
+  } else {
+    e.prefix = where;
+    e.python = where / "bin/python3";
+    if (!is_there(e.python) && is_there(where / "bin/python")) e.python = where / "bin/python";
+  }
+  e.interpreter = real_path(e.python);
+}
+
+void read_pyvenv(Environment& e) {
+  const std::optional<std::string> text = read_text(e.prefix / "pyvenv.cfg", 1u << 16);
+  if (!text) {
+    e.kind = is_folder(e.prefix / "conda-meta") ? Environment::Kind::conda : Environment::Kind::prefix;
+    e.base_prefix = e.prefix;
+    return;
+  }
+  e.kind = Environment::Kind::venv;
+  const Headers keys = parse_key_values(*text);
+  e.base_prefix = fs::path(first_of(keys, "home")).parent_path();
+  std::string_view version = first_of(keys, "version");
+  if (version.empty()) version = first_of(keys, "version_info");
+  const size_t level = version.find(".final");
+  if (const auto parsed = Version::parse(version.substr(0, level))) {
+    e.version = *parsed;
+    e.exact_version = true;
+  }
+}
+
+// Version from pyvenv.cfg, else the header patchlevel.h, else the name of the interpreter or library.
+void find_version(Environment& e) {
+  bool threaded = false;
+  std::optional<Version> named = version_of_name(e.interpreter.filename().string(), &threaded);
+  for (const fs::path& entry : list_folder(e.prefix / "lib")) {
+    bool entry_threaded = false;
+    const auto version = version_of_name(entry.filename().string(), &entry_threaded);
+    if (!version || !is_folder(entry)) continue;
+    const bool wanted = e.exact_version ? version->minor() == e.version.minor() : !named || *version == *named;
+    if (!wanted && named) continue;
+    named = version;
+    threaded = entry_threaded;
+    if (wanted) break;
+  }
+  if (!e.exact_version) {
+    if (!named) fail(ErrorKind::not_found, "doctor", "no Python environment at ", e.prefix.string());
+    e.version = *named;
+    const fs::path header = e.base_prefix / "include" / ("python" + named->text()) / "patchlevel.h";
+    if (const auto text = read_text(header, 1u << 16)) {
+      const size_t at = text->find("PY_VERSION ");
+      const size_t open = at == std::string::npos ? at : text->find('"', at);
+      const size_t close = open == std::string::npos ? open : text->find('"', open + 1);
+      if (close != std::string::npos) {
+        if (const auto exact = Version::parse(text->substr(open + 1, close - open - 1))) {
+          e.version = *exact;
+          e.exact_version = true;
+        }
+      }
+    }
+  }
+  e.free_threaded = threaded;
+  e.major = e.version.major();
+  e.minor = e.version.minor();
+}
+
+std::string library_name(const Environment& e) {
+  return concat("python", e.major, ".", e.minor, e.free_threaded ? "t" : "");
+}
+
+void add_site(Environment& e, const fs::path& site) {
+  const fs::path resolved = real_path(site);
+  if (resolved.empty() || !is_folder(resolved)) return;
+  for (const fs::path& known : e.sites) {
+    if (real_path(known) == resolved) return;
+  }
+  e.sites.push_back(site);
+}
+
+void add_prefix_sites(Environment& e, const fs::path& prefix) {
+  const std::string name = library_name(e);
+  add_site(e, prefix / "lib" / name / "site-packages");
+  add_site(e, prefix / "lib64" / name / "site-packages");
+  if (real_path(prefix) == "/usr") {
+    add_site(e, fs::path("/usr/local/lib") / name / "dist-packages");
+    add_site(e, "/usr/lib/python3/dist-packages");
+  }
+  add_site(e, prefix / "lib" / name / "dist-packages");
+}
+
+void find_sites(Environment& e, const System& system) {
+  for (const std::string_view entry : split(system.variable("PYTHONPATH"), ":")) {
+    if (!entry.empty()) e.linked_sites.emplace_back(entry);
+  }
+  bool with_system = e.kind != Environment::Kind::venv;
+  if (!with_system) {
+    const std::optional<std::string> text = read_text(e.prefix / "pyvenv.cfg", 1u << 16);
+    const Headers keys = parse_key_values(text.value_or(""));
+    with_system = lower_case(first_of(keys, "include-system-site-packages")) == "true";
+    add_prefix_sites(e, e.prefix);
+  }
+  if (with_system) {
+    const std::string home(system.variable("HOME"));
+    if (!system.has_variable("PYTHONNOUSERSITE") && !home.empty()) {
+      add_site(e, fs::path(home) / ".local/lib" / library_name(e) / "site-packages");
+    }
+    add_prefix_sites(e, e.base_prefix);
+  }
+  for (const fs::path& site : e.sites) {
+    for (const fs::path& entry : list_folder(site)) {
+      if (entry.extension() != ".pth") continue;
+      const std::string text = read_text(entry, 1u << 16).value_or("");
+      for (std::string_view line : split(text, "\n")) {
+        line = trim(line);
+        if (line.empty() || line.front() == '#' || line.starts_with("import ")) continue;
+        if (is_folder(site / fs::path(line))) e.linked_sites.push_back(site / fs::path(line));
+      }
+    }
+  }
+}
+
+void read_interpreter(Environment& e, const System& system) {
+  e.machine = system.machine;
+  e.is_macos = system.os == "darwin";
+  const std::optional<MappedFile> file = MappedFile::open(e.interpreter);
+  if (!file) return;
+  try {
+    if (Elf::looks_like(file->bytes())) {
+      const Elf elf(file->bytes());
+      e.is_macos = false;
+      e.machine = elf.machine() == 62 ? "x86_64" : elf.machine() == 183 ? "aarch64" : e.machine;
+      e.musl = contains(elf.interpreter(), "ld-musl");
+    } else if (MachO::looks_like(file->bytes())) {
+      e.is_macos = true;
+      const std::vector<MachO> slices = MachO::slices(file->bytes());
+      e.machine = slices.empty() ? "" : slices.front().cpu_name();
+      for (const MachO& slice : slices) {
+        if (slice.cpu_name() == "arm64") e.machine = "arm64";
+      }
+    }
+  } catch (const Error&) {
+    // A damaged interpreter is found by its own check.
+  }
+}
+
+void set_markers(Environment& e) {
+  e.markers = {{"python_version", concat(e.major, ".", e.minor)},
+               {"python_full_version", e.version.text()},
+               {"implementation_version", e.version.text()},
+               {"os_name", "posix"},
+               {"sys_platform", e.is_macos ? "darwin" : "linux"},
+               {"platform_system", e.is_macos ? "Darwin" : "Linux"},
+               {"platform_machine", e.machine},
+               {"platform_python_implementation", "CPython"},
+               {"implementation_name", "cpython"},
+               {"platform_release", ""},
+               {"platform_version", ""}};
+}
+
+void read_distributions(Environment& e) {
+  std::vector<fs::path> folders;
+  for (const fs::path& site : e.sites) {
+    for (const fs::path& entry : list_folder(site)) {
+      if (is_distribution(entry.filename().string())) folders.push_back(entry);
+    }
+  }
+  e.distributions.resize(folders.size());
+  parallel_for(folders.size(), [&](size_t i) { e.distributions[i] = read_distribution(folders[i]); });
+}
+
+// pyenv puts scripts on PATH that look up the version to run.
+fs::path through_pyenv(const fs::path& shim, const System& system) {
+  const fs::path root = shim.parent_path().parent_path();
+  std::string version(system.variable("PYENV_VERSION"));
+  if (version.empty()) version = trim(read_text(root / "version", 4096).value_or(""));
+  const fs::path python = root / "versions" / std::string(trim(split(version, ":\n ")[0])) / "bin/python3";
+  return version.empty() || !is_there(python) ? fs::path() : python;
+}
+
+}  // namespace
+
+const Distribution* Environment::find(std::string_view normal) const {
+  for (const Distribution& d : distributions) {
+    if (d.normal == normal && (d.has_metadata || d.egg)) return &d;
+  }
+  return nullptr;
+}
+
+fs::path Environment::locate(const fs::path& relative) const {
+  for (const auto* folders : {&sites, &linked_sites}) {
+    for (const fs::path& folder : *folders) {
+      if (is_there(folder / relative)) return folder / relative;
+    }
+  }
+  return {};
+}
+
+std::string Environment::shown() const {
+  const char* kinds[] = {"virtual environment", "conda environment", "Python"};
+  return concat(prefix.string(), " (", kinds[static_cast<int>(kind)], ", CPython ", version.text(),
+                free_threaded ? " free-threaded" : "", ", ", is_macos ? "macOS" : musl ? "Linux/musl" : "Linux", " ",
+                machine, ")");
+}
+
+Environment read_environment(const fs::path& where, const System& system) {
+  Environment e;
+  find_interpreter(e, where);
+  read_pyvenv(e);
+  find_version(e);
+  if (e.kind == Environment::Kind::prefix && !e.interpreter.empty()) {
+    // A python3 found on PATH may be a link into another prefix: /usr/local/bin/python3 -> /opt/....
+    const fs::path target = e.interpreter.parent_path().parent_path();
+    if (is_folder(target / "lib" / library_name(e))) e.prefix = e.base_prefix = target;
+  }
+  if (e.base_prefix.empty()) e.base_prefix = e.interpreter.parent_path().parent_path();
+  e.standard_library = e.base_prefix / "lib" / library_name(e);
+  read_interpreter(e, system);
+  find_sites(e, system);
+  set_markers(e);
+  read_distributions(e);
+  return e;
+}
+
+fs::path default_environment(const System& system) {
+  for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+    if (const std::string_view value = system.variable(variable); !value.empty()) return value;
+  }
+  for (const std::string_view folder : split(system.variable("PATH"), ":")) {
+    const fs::path python = fs::path(folder) / "python3";
+    if (folder.empty() || !is_there(python)) continue;
+    if (python.parent_path().filename() != "shims") return python;
+    const fs::path behind = through_pyenv(python, system);
+    if (!behind.empty()) return behind;
+  }
+  fail(ErrorKind::not_found, "doctor", "no python3 on PATH: say which environment with --env PATH");
+}
+
+}  // namespace plimsoll::doctor
