@@ -1,6 +1,8 @@
-# Writes op_list.cpp from the file names of src/ops: op files are found by being there.
-function(plimsoll_op_list folder out)
-  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+# plimsoll_op_list(<out> <folders...>) writes op_list.cpp from the file names in the folders: op files are found by
+# being there.
+function(plimsoll_op_list out)
+  list(TRANSFORM ARGN APPEND "/*.cpp" OUTPUT_VARIABLE patterns)
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
   set(declarations "")
   set(rows "")

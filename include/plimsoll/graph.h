@@ -36,6 +36,7 @@ struct GraphInput { std::string name; ValueId value; };
 struct GraphVariable { std::string name; ValueId value; Tensor storage; };
 struct GraphOutput { std::string name; ValueId value; };
 struct GraphUpdate { ValueId variable; ValueId next; };
+struct GraphCapture { ValueId outer; ValueId input; };
 
 class Graph {
  public:
@@ -57,6 +58,14 @@ class Graph {
   void output(std::string name, const Tensor& value);
   // Requires: the value has the variable's dtype and shape; one update per variable.
   void update(const Tensor& variable, const Tensor& next);
+
+  // Makes this graph the body of something in `outer`: symbolic tensors of `outer`, or of a graph around it, that nodes of
+  // this one read become further inputs, listed in captures() in the order they came.
+  void set_outer(Graph* outer) { outer_ = outer; }
+  bool is_inside(const Graph& other) const;
+  // The input that stands for a value of the graph around this one. Asked twice, it answers the same.
+  Tensor capture(const Tensor& value);
+  const std::vector<GraphCapture>& captures() const { return captures_; }
 
   // Nodes made from now on carry this layer name. Returns the one before.
   std::string set_layer(std::string layer);
@@ -102,6 +111,8 @@ class Graph {
   std::vector<GraphOutput> outputs_;
   std::vector<GraphUpdate> updates_;
   std::string layer_;
+  Graph* outer_ = nullptr;
+  std::vector<GraphCapture> captures_;
 };
 
 }  // namespace plimsoll

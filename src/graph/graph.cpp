@@ -87,24 +87,42 @@ std::vector<Tensor> Graph::add(const OpDef& op, std::span<const Tensor> inputs, 
     std::vector<ValueId> ids;
     ids.reserve(inputs.size());
     for (const Tensor& t : inputs) {
-      require(!t.is_symbolic() || &t.graph() == this, op.name, "expected values of one graph, got one of another");
-      ids.push_back(t.is_symbolic() ? t.id() : constant(t).id());
+      ids.push_back((t.is_symbolic() ? capture(t) : constant(t)).id());
     }
     const NodeId node = add_node(op, ids, std::move(attrs), layer_);
     std::vector<Tensor> out;
     for (const ValueId id : nodes_[node].outputs) out.push_back(Tensor(*this, id));
     return out;
-  } catch (...) {  // take back the constants made for a node that was refused
+  } catch (...) {  // take back the constants and captures made for a node that was refused
     nodes_.resize(nodes_before);
     values_.resize(values_before);
+    while (!inputs_.empty() && inputs_.back().value >= values_before) inputs_.pop_back();
+    while (!captures_.empty() && captures_.back().input >= values_before) captures_.pop_back();
     throw;
   }
 }
 
+bool Graph::is_inside(const Graph& other) const {
+  for (const Graph* g = outer_; g; g = g->outer_) {
+    if (g == &other) return true;
+  }
+  return false;
+}
+
+Tensor Graph::capture(const Tensor& value) {
+  if (&value.graph() == this) return value;
+  require(is_inside(value.graph()), "graph", "expected a value of this graph or of one around it, got one of another");
+  const Tensor here = outer_->capture(value);  // a value of the graph right around this one
+  for (const GraphCapture& c : captures_) {
+    if (c.outer == here.id()) return Tensor(*this, c.input);
+  }
+  const ValueId input = add_input("", here.type());
+  captures_.push_back({here.id(), input});
+  return Tensor(*this, input);
+}
+
 void Graph::output(std::string name, const Tensor& value) {
-  if (!value.is_symbolic()) return add_output(std::move(name), constant(value).id());
-  require(&value.graph() == this, "graph", "expected a value of this graph as output ", name);
-  add_output(std::move(name), value.id());
+  add_output(std::move(name), (value.is_symbolic() ? capture(value) : constant(value)).id());
 }
 
 void Graph::update(const Tensor& variable, const Tensor& next) {

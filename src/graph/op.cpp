@@ -92,15 +92,32 @@ Cost cost_of(const OpCall& call, std::span<const TensorType> out) {
 }
 
 std::vector<Tensor> apply(const OpDef& op, std::span<const Tensor> in, Attrs attrs) {
+  Graph* graph = nullptr;  // the innermost of those the operands belong to
   for (const Tensor& t : in) {
     require(t.defined(), op.name, "expected a tensor for every input, got an undefined one");
-    if (t.is_symbolic()) return t.graph().add(op, in, std::move(attrs));
+    if (t.is_symbolic() && (!graph || t.graph().is_inside(*graph))) graph = &t.graph();
   }
+  if (graph) return graph->add(op, in, std::move(attrs));
   return apply_eager(op, in, complete_attrs(op, std::move(attrs)));
 }
 
 Tensor apply1(const OpDef& op, std::initializer_list<Tensor> in, Attrs attrs) {
   return std::move(apply(op, std::span<const Tensor>(in.begin(), in.size()), std::move(attrs)).front());
+}
+
+std::vector<Tensor> inline_graph(const Graph& body, std::span<const Tensor> inputs) {
+  std::vector<Tensor> values(body.values().size());
+  for (size_t i = 0; i < inputs.size(); ++i) values[body.inputs()[i].value] = inputs[i];
+  for (const Node& node : body.nodes()) {
+    std::vector<Tensor> in;
+    for (const ValueId v : node.inputs) in.push_back(values[v]);
+    const bool constant = node.inputs.empty() && node.op->name == "constant";
+    const std::vector<Tensor> out = constant ? std::vector{node.attrs.tensor("value")} : apply(*node.op, in, node.attrs);
+    for (size_t i = 0; i < out.size(); ++i) values[node.outputs[i]] = out[i];
+  }
+  std::vector<Tensor> outputs;
+  for (const GraphOutput& o : body.outputs()) outputs.push_back(values[o.value]);
+  return outputs;
 }
 
 }  // namespace plimsoll

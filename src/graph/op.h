@@ -117,6 +117,10 @@ Tensor apply1(const OpDef& op, std::initializer_list<Tensor> in, Attrs attrs = {
 // Defined by exec: all operands concrete.
 std::vector<Tensor> apply_eager(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs);
 
+// The outputs of `body` on these tensors: its nodes applied one by one. Requires: a sub-graph (no variables), one tensor
+// of the right type per input.
+std::vector<Tensor> inline_graph(const Graph& body, std::span<const Tensor> inputs);
+
 // Lists of dtypes that many ops share.
 inline constexpr std::array kFloats = {DType::f16, DType::bf16, DType::f32, DType::f64};
 inline constexpr std::array kFloats32Up = {DType::f32, DType::f64};
