@@ -1,0 +1,156 @@
+// exp, tanh and sigmoid on vectors, and partial loads and stores, for the kernels of softmax, attention and
+// the recurrent layers. f32 has its own short polynomials (at most 2 ulp of error, 4 for tanh and sigmoid);
+// f64 takes Highway's. Included once per Highway target, hence the unusual guard.
+#if defined(PLIMSOLL_DEVICE_CPU_VECTOR_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef PLIMSOLL_DEVICE_CPU_VECTOR_MATH_INL_H_
+#undef PLIMSOLL_DEVICE_CPU_VECTOR_MATH_INL_H_
+#else
+#define PLIMSOLL_DEVICE_CPU_VECTOR_MATH_INL_H_
+#endif
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hwy/contrib/math/math-inl.h"
+#include "hwy/highway.h"
+
+// Highway's masked loads of f32 and f64 are safe at the end of a buffer from AVX2 on, though not of smaller types.
+#undef PLIMSOLL_PARTIAL_BY_HAND
+#define PLIMSOLL_PARTIAL_BY_HAND (HWY_MEM_OPS_MIGHT_FAULT && HWY_TARGET != HWY_AVX2)
+
+HWY_BEFORE_NAMESPACE();
+namespace plimsoll {
+namespace HWY_NAMESPACE {
+namespace vm {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// The first n lanes from p, `fill` in the others. Never touches memory past p + n.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> load_first(D d, const T* HWY_RESTRICT p, size_t n, T fill) {
+  const auto m = hn::FirstN(d, n);
+#if PLIMSOLL_PARTIAL_BY_HAND
+  HWY_ALIGN T lanes[HWY_MAX_BYTES / sizeof(T)] = {};
+  for (size_t i = 0; i < n; ++i) lanes[i] = p[i];
+  return hn::IfThenElse(m, hn::Load(d, lanes), hn::Set(d, fill));
+#else
+  return hn::IfThenElse(m, hn::MaskedLoad(m, d, p), hn::Set(d, fill));
+#endif
+}
+
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void store_first(hn::Vec<D> v, D d, T* HWY_RESTRICT p, size_t n) {
+#if PLIMSOLL_PARTIAL_BY_HAND
+  HWY_ALIGN T lanes[HWY_MAX_BYTES / sizeof(T)];
+  hn::Store(v, d, lanes);
+  for (size_t i = 0; i < n; ++i) p[i] = lanes[i];
+#else
+  hn::BlendedStore(v, hn::FirstN(d, n), d, p);
+#endif
+}
+
+// Calls body(i, load, store) for every vector of [0, n): load(p, fill) reads p[i...], store(v, p) writes it.
+// The last vector may be partial, so bodies need not know about tails.
+template <class D, class Body>
+HWY_INLINE void for_vectors(D d, size_t n, const Body& body) {
+  using T = hn::TFromD<D>;
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    body(
+        i, [&](const T* p, T) HWY_ATTR { return hn::LoadU(d, p + i); },
+        [&](hn::Vec<D> v, T* p) HWY_ATTR { hn::StoreU(v, d, p + i); });
+  }
+  if (i < n) {
+    const size_t rest = n - i;
+    body(
+        i, [&](const T* p, T fill) HWY_ATTR { return load_first(d, p + i, rest, fill); },
+        [&](hn::Vec<D> v, T* p) HWY_ATTR { store_first(v, d, p + i, rest); });
+  }
+}
+
+// x = n ln 2 + r with |r| <= ln 2 / 2; returns exp(r) - 1 and 2^n. NaN goes into the first.
+template <class D>
+HWY_INLINE hn::Vec<D> reduced_expm1(D d, hn::Vec<D> x, hn::Vec<D>& power) {
+  const hn::RebindToSigned<D> di;
+  const auto n = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504088896f)));
+  auto r = hn::NegMulAdd(n, hn::Set(d, 0.693145751953125f), x);
+  r = hn::NegMulAdd(n, hn::Set(d, 1.42860682030941723e-6f), r);
+  // Chebyshev fit of (expm1(r) - r) / r^2; relative error of the whole 2.5e-8.
+  auto q = hn::Set(d, 0.0013933733571320772f);
+  q = hn::MulAdd(q, r, hn::Set(d, 0.008363235741853714f));
+  q = hn::MulAdd(q, r, hn::Set(d, 0.041666463017463684f));
+  q = hn::MulAdd(q, r, hn::Set(d, 0.16666576266288757f));
+  q = hn::MulAdd(q, r, hn::Set(d, 0.5f));
+  const auto exponent = hn::Add(hn::ConvertTo(di, n), hn::Set(di, 127));
+  power = hn::BitCast(d, hn::ShiftLeft<23>(exponent));
+  return hn::MulAdd(hn::Mul(r, r), q, r);
+}
+
+inline constexpr float kLeastExp = -87.3f; // below it exp is a denormal: we give zero
+inline constexpr float kMostExp = 88.37f;  // above it 2^n has no exponent left: we give infinity
+
+// exp. Clamping by compare and select lets NaN through on every target, which Min and Max do not.
+template <class D>
+  requires(sizeof(hn::TFromD<D>) == 4)
+HWY_INLINE hn::Vec<D> exp(D d, hn::Vec<D> x) {
+  const auto low = hn::Set(d, kLeastExp), high = hn::Set(d, kMostExp);
+  const auto tiny = hn::Lt(x, low), huge = hn::Gt(x, high);
+  hn::Vec<D> power;
+  const auto e = reduced_expm1(d, hn::IfThenElse(huge, high, hn::IfThenElse(tiny, low, x)), power);
+  return hn::IfThenElse(huge, hn::Inf(d), hn::IfThenZeroElse(tiny, hn::MulAdd(e, power, power)));
+}
+template <class D>
+  requires(sizeof(hn::TFromD<D>) == 8)
+HWY_INLINE hn::Vec<D> exp(D d, hn::Vec<D> x) {
+  // Highway's wraps around outside this range.
+  const auto tiny = hn::Lt(x, hn::Set(d, -708.0)), huge = hn::Gt(x, hn::Set(d, 709.78));
+  const auto y = hn::Exp(d, hn::IfThenZeroElse(hn::Or(tiny, huge), x));
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(huge, hn::Inf(d), hn::IfThenZeroElse(tiny, y)));
+}
+
+// exp for x <= 0 (or NaN): what softmax needs.
+template <class D>
+  requires(sizeof(hn::TFromD<D>) == 4)
+HWY_INLINE hn::Vec<D> exp_negative(D d, hn::Vec<D> x) {
+  const auto low = hn::Set(d, kLeastExp);
+  const auto tiny = hn::Lt(x, low);
+  hn::Vec<D> power;
+  const auto e = reduced_expm1(d, hn::IfThenElse(tiny, low, x), power);
+  return hn::IfThenZeroElse(tiny, hn::MulAdd(e, power, power));
+}
+template <class D>
+  requires(sizeof(hn::TFromD<D>) == 8)
+HWY_INLINE hn::Vec<D> exp_negative(D d, hn::Vec<D> x) {
+  return vm::exp(d, x);
+}
+
+template <class D>
+HWY_INLINE hn::Vec<D> sigmoid(D d, hn::Vec<D> x) {
+  const auto one = hn::Set(d, static_cast<hn::TFromD<D>>(1));
+  return hn::Div(one, hn::Add(one, vm::exp(d, hn::Neg(x))));
+}
+
+// tanh(|x|) = -e / (2 + e) with e = expm1(-2 |x|): no cancellation near zero, one division.
+template <class D>
+  requires(sizeof(hn::TFromD<D>) == 4)
+HWY_INLINE hn::Vec<D> tanh(D d, hn::Vec<D> x) {
+  hn::Vec<D> power;
+  const auto twice = hn::Mul(hn::Abs(x), hn::Set(d, -2.0f)), low = hn::Set(d, -30.0f);
+  const auto q = reduced_expm1(d, hn::IfThenElse(hn::Lt(twice, low), low, twice), power);
+  const auto e = hn::MulAdd(q, power, hn::Sub(power, hn::Set(d, 1.0f)));
+  const auto y = hn::Div(hn::Neg(e), hn::Add(e, hn::Set(d, 2.0f)));
+  return hn::CopySignToAbs(y, x);
+}
+template <class D>
+  requires(sizeof(hn::TFromD<D>) == 8)
+HWY_INLINE hn::Vec<D> tanh(D d, hn::Vec<D> x) {
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::Tanh(d, x));
+}
+
+}  // namespace vm
+}  // namespace HWY_NAMESPACE
+}  // namespace plimsoll
+HWY_AFTER_NAMESPACE();
+
+#endif
