@@ -25,6 +25,7 @@ struct Place {
 struct PlanCopy {
   ValueId from;
   Place to;
+  Place source;  // where the bytes of `from` are then: place(from), or where an earlier copy has staged them
 };
 
 struct PlanOptions {
@@ -34,7 +35,8 @@ struct PlanOptions {
 
 class Plan {
  public:
-  // `scratch` has one entry per node: bytes its kernel wants. Requires: the graph verifies.
+  // `scratch` has one entry per node: bytes its kernel wants; it may end early, the rest want none. Requires: the
+  // graph verifies. Throws Error{invalid_argument} if a size is negative or their sum overflows.
   static Plan make(const Graph& graph, std::span<const int64_t> scratch, const PlanOptions& options = {});
 
   // The nodes that run, in order. Constants, alias ops and nodes whose outputs nobody reads are left out.
