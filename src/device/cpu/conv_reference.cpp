@@ -5,25 +5,26 @@
 namespace plimsoll::reference {
 namespace {
 
-// Calls f(o, w, i) for each triple of output point, window point and input point that meet, all row-major.
+// The input point that output point `o` sees through window point `w`, all row-major, or -1 where there is a zero.
+int64_t seen(const ConvGeometry& g, int64_t o, int64_t w) {
+  int64_t i = 0, size = 1;
+  for (size_t a = kConvAxes; a-- > 0;) {
+    const int64_t place = o % g.out[a] * g.stride[a] + w % g.window[a] * g.dilation[a] - g.pad_low[a];
+    if (place < 0 || place % g.in_dilation[a] != 0 || place / g.in_dilation[a] >= g.in[a]) return -1;
+    i += place / g.in_dilation[a] * size;
+    size *= g.in[a];
+    o /= g.out[a];
+    w /= g.window[a];
+  }
+  return i;
+}
+
+// Calls f(w, i) for each window point of output point `o` and the input point it sees.
 template <class F>
-void for_each_meeting(const ConvGeometry& g, int64_t o, F&& f) {
-  const ConvAxes at{o / (g.out[1] * g.out[2]), o / g.out[2] % g.out[1], o % g.out[2]};
-  int64_t w = 0;
-  ConvAxes k;
-  for (k[0] = 0; k[0] < g.window[0]; ++k[0]) {
-    for (k[1] = 0; k[1] < g.window[1]; ++k[1]) {
-      for (k[2] = 0; k[2] < g.window[2]; ++k[2], ++w) {
-        int64_t i = 0;
-        bool inside = true;
-        for (size_t a = 0; a < kConvAxes && inside; ++a) {
-          const int64_t place = at[a] * g.stride[a] + k[a] * g.dilation[a] - g.pad_low[a];
-          inside = place >= 0 && place % g.in_dilation[a] == 0 && place / g.in_dilation[a] < g.in[a];
-          i = i * g.in[a] + place / g.in_dilation[a];
-        }
-        if (inside) f(w, i);
-      }
-    }
+void for_each_seen(const ConvGeometry& g, int64_t o, F&& f) {
+  for (int64_t w = 0; w < g.window_points(); ++w) {
+    const int64_t i = seen(g, o, w);
+    if (i >= 0) f(w, i);
   }
 }
 
@@ -36,7 +37,7 @@ void conv(const ConvGeometry& g, const T* x, const T* kernel, T* y) {
     for (int64_t o = 0; o < g.out_points(); ++o) {
       for (int64_t k = 0; k < g.filters; ++k) {
         double sum = 0;
-        for_each_meeting(g, o, [&](int64_t w, int64_t i) {
+        for_each_seen(g, o, [&](int64_t w, int64_t i) {
           const T* xs = x + (n * g.in_points() + i) * g.channels + k / gf * gc;
           for (int64_t c = 0; c < gc; ++c) {
             sum += static_cast<double>(xs[c]) * static_cast<double>(kernel[(w * gc + c) * g.filters + k]);
@@ -55,7 +56,7 @@ void conv_grad_input(const ConvGeometry& g, const T* dy, const T* kernel, T* dx)
   for (int64_t n = 0; n < g.batch; ++n) {
     for (int64_t o = 0; o < g.out_points(); ++o) {
       const T* dys = dy + (n * g.out_points() + o) * g.filters;
-      for_each_meeting(g, o, [&](int64_t w, int64_t i) {
+      for_each_seen(g, o, [&](int64_t w, int64_t i) {
         for (int64_t c = 0; c < g.channels; ++c) {
           const int64_t first = c / gc * gf;
           const T* weights = kernel + (w * gc + c % gc) * g.filters;
@@ -74,16 +75,15 @@ void conv_grad_filter(const ConvGeometry& g, const T* x, const T* dy, T* dkernel
   const int64_t points = g.batch * g.out_points();
   for (int64_t k = 0; k < g.filters; ++k) {
     for (int64_t c = 0; c < gc; ++c) {
-      for (int64_t target = 0; target < g.window_points(); ++target) {
+      for (int64_t w = 0; w < g.window_points(); ++w) {
         double sum = 0;
         for (int64_t p = 0; p < points; ++p) {
-          for_each_meeting(g, p % g.out_points(), [&](int64_t w, int64_t i) {
-            if (w != target) return;
-            const int64_t row = p / g.out_points() * g.in_points() + i;
-            sum += static_cast<double>(x[row * g.channels + k / gf * gc + c]) * static_cast<double>(dy[p * g.filters + k]);
-          });
+          const int64_t i = seen(g, p % g.out_points(), w);
+          if (i < 0) continue;
+          const int64_t row = p / g.out_points() * g.in_points() + i;
+          sum += static_cast<double>(x[row * g.channels + k / gf * gc + c]) * static_cast<double>(dy[p * g.filters + k]);
         }
-        dkernel[(target * gc + c) * g.filters + k] = static_cast<T>(sum);
+        dkernel[(w * gc + c) * g.filters + k] = static_cast<T>(sum);
       }
     }
     if (dbias == nullptr) continue;

@@ -1,0 +1,172 @@
+#include "device/cpu/conv_kernels.h"
+
+#include <array>
+#include <utility>
+
+#include "device/cpu/conv_filter_highway.h"
+#include "device/cpu/conv_forward_highway.h"
+#include "device/cpu/conv_reference.h"
+#include "device/cpu/thread_pool.h"
+#include "device/cpu/widened.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll {
+
+std::optional<Activation> activation_from_name(std::string_view name) {
+  using enum Activation;
+  static constexpr std::array<std::pair<std::string_view, Activation>, 7> kNames = {{
+      {"linear", linear}, {"relu", relu}, {"sigmoid", sigmoid}, {"tanh", tanh},
+      {"gelu", gelu}, {"gelu_tanh", gelu_tanh}, {"silu", silu},
+  }};
+  for (const auto& [text, activation] : kNames) {
+    if (text == name) return activation;
+  }
+  return std::nullopt;
+}
+
+ConvEpilogue conv_epilogue(const Attrs& attrs) {
+  ConvEpilogue e;
+  int next = e.bias + 1;
+  if (attrs.flag("scale")) e.scale = next++;
+  if (attrs.flag("residual")) e.residual = next++;
+  const std::string& name = attrs.string("activation");
+  const std::optional<Activation> activation = activation_from_name(name);
+  require(activation.has_value(), "conv_bias", "expected one of the activations that dense() takes, got \"", name,
+          "\"");
+  e.activation = *activation;
+  return e;
+}
+
+namespace {
+
+template <class T>
+struct ForwardKernel {
+  ForwardPlan plan;
+  int inputs = 2;
+  ConvEpilogue epilogue{-1, -1, -1, Activation::linear};
+};
+
+template <class T>
+void run_forward_kernel(const ForwardKernel<T>& k, void* const* args) {
+  const auto at = [&](int i) { return i < 0 ? nullptr : static_cast<const T*>(args[i]); };
+  const Epilogue<T> e{at(k.epilogue.bias), at(k.epilogue.scale), at(k.epilogue.residual), k.epilogue.activation};
+  run_forward(k.plan, at(0), at(1), e, static_cast<T*>(args[k.inputs]), static_cast<T*>(args[k.inputs + 1]));
+}
+
+template <class T>
+Kernel forward_kernel(ForwardKernel<T> k) {
+  const int64_t scratch = forward_scratch_bytes<T>(k.plan);
+  return make_kernel<ForwardKernel<T>, run_forward_kernel<T>>("highway conv", std::move(k), scratch);
+}
+
+template <class T>
+struct FilterKernel {
+  FilterPlan plan;
+  bool bias = false;
+};
+
+template <class T>
+void run_filter_kernel(const FilterKernel<T>& k, void* const* args) {
+  T* const dbias = k.bias ? static_cast<T*>(args[3]) : nullptr;
+  run_filter(k.plan, static_cast<const T*>(args[0]), static_cast<const T*>(args[1]), static_cast<T*>(args[2]), dbias,
+             static_cast<T*>(args[k.bias ? 4 : 3]));
+}
+
+constexpr double kSmallWork = 2e5;  // flops below which waking a second thread costs more than it gives
+int threads_for(const ConvGeometry& g, int most) { return g.flops() < kSmallWork ? 1 : most; }
+
+template <class T>
+Kernel own_forward(const ConvGeometry& g, bool turned, int inputs, const ConvEpilogue& e, int threads) {
+  return forward_kernel<T>({plan_forward<T>(g, turned, threads_for(g, threads)), inputs, e});
+}
+
+Kernel own_conv(const KernelQuery& q) {
+  const ConvGeometry g = conv_geometry("conv", q.in[0].shape, q.in[1].shape, q.attrs);
+  const ConvEpilogue none{-1, -1, -1, Activation::linear};
+  if (q.in[0].dtype == DType::f64) return own_forward<double>(g, false, 2, none, q.threads);
+  return own_forward<float>(g, false, 2, none, q.threads);
+}
+
+Kernel own_conv_bias(const KernelQuery& q) {
+  const ConvGeometry g = conv_geometry("conv_bias", q.in[0].shape, q.in[1].shape, q.attrs);
+  const ConvEpilogue e = conv_epilogue(q.attrs);
+  const int inputs = static_cast<int>(q.in.size());
+  if (q.in[0].dtype == DType::f64) return own_forward<double>(g, false, inputs, e, q.threads);
+  return own_forward<float>(g, false, inputs, e, q.threads);
+}
+
+Kernel own_conv_grad_input(const KernelQuery& q) {
+  const ConvGeometry g = conv_geometry("conv_grad_input", q.out[0].shape, q.in[1].shape, q.attrs);
+  const ConvEpilogue none{-1, -1, -1, Activation::linear};
+  if (q.in[0].dtype == DType::f64) return own_forward<double>(data_gradient(g), true, 2, none, q.threads);
+  return own_forward<float>(data_gradient(g), true, 2, none, q.threads);
+}
+
+template <class T>
+Kernel own_filter(const ConvGeometry& g, bool bias, int threads) {
+  FilterKernel<T> k{plan_filter<T>(g, threads_for(g, threads)), bias};
+  const int64_t scratch = filter_scratch_bytes<T>(k.plan);
+  return make_kernel<FilterKernel<T>, run_filter_kernel<T>>("highway conv_grad_filter", std::move(k), scratch);
+}
+
+Kernel own_conv_grad_filter(const KernelQuery& q) {
+  const ConvGeometry g = conv_geometry("conv_grad_filter", q.in[0].shape, q.out[0].shape, q.attrs);
+  if (q.in[0].dtype == DType::f64) return own_filter<double>(g, q.out.size() == 2, q.threads);
+  return own_filter<float>(g, q.out.size() == 2, q.threads);
+}
+
+// The reference kernels: the geometry is all they need.
+enum class Task { conv, grad_input, grad_filter };
+struct Plain {
+  ConvGeometry g;
+  Task task;
+  DType dtype;
+  bool bias;
+};
+
+template <class T>
+void run_plain_as(const Plain& p, void* const* args) {
+  const T* a = static_cast<const T*>(args[0]);
+  const T* b = static_cast<const T*>(args[1]);
+  T* out = static_cast<T*>(args[2]);
+  switch (p.task) {
+    case Task::conv: return reference::conv<T>(p.g, a, b, out);
+    case Task::grad_input: return reference::conv_grad_input<T>(p.g, a, b, out);
+    case Task::grad_filter:
+      return reference::conv_grad_filter<T>(p.g, a, b, out, p.bias ? static_cast<T*>(args[3]) : nullptr);
+  }
+}
+
+void run_plain(const Plain& p, void* const* args) {
+  p.dtype == DType::f64 ? run_plain_as<double>(p, args) : run_plain_as<float>(p, args);
+}
+
+Kernel plain_conv(const KernelQuery& q) {
+  const ConvGeometry g = conv_geometry("conv", q.in[0].shape, q.in[1].shape, q.attrs);
+  return make_kernel<Plain, run_plain>("reference", {g, Task::conv, q.in[0].dtype, false});
+}
+Kernel plain_conv_grad_input(const KernelQuery& q) {
+  const ConvGeometry g = conv_geometry("conv_grad_input", q.out[0].shape, q.in[1].shape, q.attrs);
+  return make_kernel<Plain, run_plain>("reference", {g, Task::grad_input, q.in[0].dtype, false});
+}
+Kernel plain_conv_grad_filter(const KernelQuery& q) {
+  const ConvGeometry g = conv_geometry("conv_grad_filter", q.in[0].shape, q.out[0].shape, q.attrs);
+  return make_kernel<Plain, run_plain>("reference", {g, Task::grad_filter, q.in[0].dtype, q.out.size() == 2});
+}
+
+}  // namespace
+
+namespace highway {
+Kernel prepare_conv(const KernelQuery& q) { return prepare_widened(q, own_conv); }
+Kernel prepare_conv_bias(const KernelQuery& q) { return prepare_widened(q, own_conv_bias); }
+Kernel prepare_conv_grad_input(const KernelQuery& q) { return prepare_widened(q, own_conv_grad_input); }
+Kernel prepare_conv_grad_filter(const KernelQuery& q) { return prepare_widened(q, own_conv_grad_filter); }
+}  // namespace highway
+
+namespace reference {
+Kernel prepare_conv(const KernelQuery& q) { return prepare_widened(q, plain_conv); }
+Kernel prepare_conv_grad_input(const KernelQuery& q) { return prepare_widened(q, plain_conv_grad_input); }
+Kernel prepare_conv_grad_filter(const KernelQuery& q) { return prepare_widened(q, plain_conv_grad_filter); }
+}  // namespace reference
+
+}  // namespace plimsoll

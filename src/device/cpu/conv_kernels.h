@@ -1,0 +1,55 @@
+// The CPU kernels of conv, conv_bias, conv_grad_input and conv_grad_filter, for the tables of those ops.
+//   conv              x, kernel -> y
+//   conv_bias         x, kernel, bias, [scale,] [residual] -> act(conv * scale + bias + residual)
+//   conv_grad_input   dy, kernel -> dx
+//   conv_grad_filter  x, dy -> dkernel [, dbias]
+// "onednn" packs the weights into scratch at each run. "highway" is our own: its results do not depend on
+// the number of threads. Both throw Error{unsupported} for what they do not do. "reference" does everything.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "device/cpu/conv_geometry.h"
+#include "device/kernel.h"
+
+namespace plimsoll {
+
+// Sums of a few thousand products in float32, in an order that differs from kernel to kernel.
+inline constexpr double kConvTolerance = 2e-5;
+
+enum class Activation : uint8_t { linear, relu, sigmoid, tanh, gelu, gelu_tanh, silu };
+std::optional<Activation> activation_from_name(std::string_view name);
+
+// Which inputs of conv_bias are what; -1: it has none.
+struct ConvEpilogue {
+  int bias = 2;
+  int scale = -1;
+  int residual = -1;
+  Activation activation = Activation::linear;
+};
+// Reads the attributes "scale", "residual" (flags) and "activation". Throws Error{invalid_argument}.
+ConvEpilogue conv_epilogue(const Attrs& attrs);
+
+namespace onednn {
+bool conv_fits(const KernelQuery& q);
+Kernel prepare_conv(const KernelQuery& q);
+Kernel prepare_conv_bias(const KernelQuery& q);
+Kernel prepare_conv_grad_input(const KernelQuery& q);
+Kernel prepare_conv_grad_filter(const KernelQuery& q);
+}  // namespace onednn
+
+namespace highway {
+Kernel prepare_conv(const KernelQuery& q);
+Kernel prepare_conv_bias(const KernelQuery& q);
+Kernel prepare_conv_grad_input(const KernelQuery& q);
+Kernel prepare_conv_grad_filter(const KernelQuery& q);
+}  // namespace highway
+
+namespace reference {
+Kernel prepare_conv(const KernelQuery& q);
+Kernel prepare_conv_grad_input(const KernelQuery& q);
+Kernel prepare_conv_grad_filter(const KernelQuery& q);
+}  // namespace reference
+
+}  // namespace plimsoll

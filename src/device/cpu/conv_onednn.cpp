@@ -1,0 +1,357 @@
+// Convolutions on oneDNN. Activations stay dense and channels-last; only the weights are brought into the layout
+// the primitive likes, in scratch, by a reorder made once. A convolution of a dilated input (a transposed one) is
+// the data gradient of a plain convolution with the window turned round, and the other way about.
+#include "device/cpu/conv_kernels.h"
+#include "device/cpu/onednn.h"
+#include "device/cpu/widened.h"
+#include "plimsoll/error.h"
+
+#if PLIMSOLL_HAVE_ONEDNN
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+namespace plimsoll::onednn {
+namespace {
+
+using dnnl::algorithm;
+using dnnl::memory;
+using dnnl::primitive_attr;
+using Binding = OnednnCall::Binding;
+
+constexpr size_t kMostArgs = 8;
+constexpr double kSmallWork = 1e6;  // flops below which waking a second thread costs more than it gives
+
+// The convolution to run in place of the one asked for.
+struct Task {
+  ConvGeometry g;
+  bool transposed = false;  // g is the plain convolution whose data gradient the one asked for is
+};
+
+// Inner arguments: those of the op, then these three, all in the kernel's scratch.
+enum Extra { kTurned = 0, kPacked = 1, kScratchpad = 2 };
+
+// One call of a primitive with the weights' way in or out. Immutable but for the pointers inside OnednnCall.
+struct ConvCall {
+  std::optional<OnednnCall> before;  // weights -> packed
+  std::optional<OnednnCall> main;
+  std::optional<OnednnCall> after;   // packed -> gradient of the weights
+  int args = 0;                      // of the op
+  int weights = 0;                   // which of them; turned round at the way in or out
+  bool turn_in = false, turn_out = false;
+  int64_t points = 0, block = 0;     // of the window; bytes of weights at one point
+  std::array<int64_t, 3> offsets{};  // of the extras in scratch
+};
+
+void turn_round(const ConvCall& c, const void* from, void* to) {
+  for (int64_t p = 0; p < c.points; ++p) {
+    std::memcpy(static_cast<std::byte*>(to) + (c.points - 1 - p) * c.block,
+                static_cast<const std::byte*>(from) + p * c.block, static_cast<size_t>(c.block));
+  }
+}
+
+void run(const ConvCall& c, void* const* args) {
+  std::array<void*, kMostArgs + 3> inner{};
+  std::copy_n(args, c.args, inner.begin());
+  auto* const scratch = static_cast<std::byte*>(args[c.args]);
+  for (size_t i = 0; i < 3; ++i) inner[static_cast<size_t>(c.args) + i] = scratch + c.offsets[i];
+  void* const turned = inner[static_cast<size_t>(c.args + kTurned)];
+  if (c.turn_in) turn_round(c, args[c.weights], turned);
+  if (c.before) c.before->run(inner.data(), c.args + kScratchpad);
+  c.main->run(inner.data(), c.args + kScratchpad);
+  if (c.after) c.after->run(inner.data(), c.args + kScratchpad);
+  if (c.turn_out) turn_round(c, turned, args[c.weights]);
+}
+
+bool any_above(const ConvAxes& axes, int64_t value) {
+  return std::ranges::any_of(axes, [&](int64_t a) { return a > value; });
+}
+
+// The plain convolution behind `g`. Throws Error{unsupported} if there is none.
+Task task_of(const ConvGeometry& g) {
+  if (!any_above(g.in_dilation, 1)) return {g, false};
+  Task t{g, true};
+  std::swap(t.g.channels, t.g.filters);
+  std::swap(t.g.in, t.g.out);
+  t.g.stride = g.in_dilation;
+  t.g.in_dilation.fill(1);
+  for (size_t a = 0; a < kConvAxes; ++a) {
+    const int64_t reach = (g.window[a] - 1) * g.dilation[a] + 1;
+    t.g.pad_low[a] = reach - 1 - g.pad_low[a];
+    t.g.pad_high[a] = (g.in[a] - 1) * g.in_dilation[a] + reach - g.out[a] - t.g.pad_low[a];
+    if (g.stride[a] != 1 || t.g.pad_low[a] < 0 || t.g.pad_high[a] < 0) {
+      fail(ErrorKind::unsupported, "conv", "no oneDNN primitive for this transposed convolution");
+    }
+  }
+  return t;
+}
+
+memory::dims spatial(const ConvGeometry& g, const ConvAxes& axes, int64_t less = 0) {
+  memory::dims d;
+  for (int a = kConvAxes - g.rank; a < kConvAxes; ++a) d.push_back(axes[static_cast<size_t>(a)] - less);
+  return d;
+}
+
+memory::desc image(const ConvGeometry& g, int64_t channels, const ConvAxes& sizes) {
+  memory::dims dims = spatial(g, sizes);
+  dims.insert(dims.begin(), {g.batch, channels});
+  using Tag = memory::format_tag;
+  const Tag tag = g.rank == 1 ? Tag::nwc : g.rank == 2 ? Tag::nhwc : Tag::ndhwc;
+  return memory::desc(dims, memory::data_type::f32, tag);
+}
+
+// Keras's kernel (window..., C / groups, K) with oneDNN's axes ([groups,] out, in, window...). For a transposed
+// task the K of the kernel are the channels of t.g.
+memory::desc kernel_desc(const Task& t) {
+  const int64_t gc = t.g.group_channels(), gf = t.g.group_filters();
+  const int64_t last = t.transposed ? t.g.channels : t.g.filters;  // length of the kernel's last axis
+  memory::dims dims{gf, gc}, strides{1, last};
+  if (t.transposed) std::swap(strides[0], strides[1]);
+  if (t.g.groups > 1) {
+    dims.insert(dims.begin(), t.g.groups);
+    strides.insert(strides.begin(), t.transposed ? gc : gf);
+  }
+  const int64_t block = last * (t.transposed ? gf : gc);
+  const memory::dims window = spatial(t.g, t.g.window);
+  int64_t step = block;
+  memory::dims steps(window.size());
+  for (size_t a = window.size(); a-- > 0;) {
+    steps[a] = step;
+    step *= window[a];
+  }
+  dims.insert(dims.end(), window.begin(), window.end());
+  strides.insert(strides.end(), steps.begin(), steps.end());
+  return memory::desc(dims, memory::data_type::f32, strides);
+}
+
+// Skips implementations that are slow (ref) or allocate while they run (gemm).
+template <class Desc>
+Desc good(Desc desc) {
+  for (;;) {
+    const std::string_view name = desc.impl_info_str();
+    if (name.find("gemm") == name.npos && name.find("ref") == name.npos) return desc;
+    if (!desc.next_impl()) fail(ErrorKind::unsupported, "conv", "no fast oneDNN implementation");
+  }
+}
+
+dnnl::convolution_forward::primitive_desc forward_desc(const Task& t, bool bias, const primitive_attr& attr) {
+  const ConvGeometry& g = t.g;
+  const memory::desc x = image(g, g.channels, g.in), y = image(g, g.filters, g.out);
+  const memory::desc w = any_layout(kernel_desc(t));
+  const memory::dims strides = spatial(g, g.stride), dilates = spatial(g, g.dilation, 1);
+  const memory::dims low = spatial(g, g.pad_low), high = spatial(g, g.pad_high);
+  const auto kind = dnnl::prop_kind::forward_inference;
+  const auto direct = algorithm::convolution_direct;
+  if (!bias) return {engine(), kind, direct, x, w, y, strides, dilates, low, high, attr};
+  const memory::desc b({g.filters}, memory::data_type::f32, memory::format_tag::a);
+  return {engine(), kind, direct, x, w, b, y, strides, dilates, low, high, attr};
+}
+
+// `hint` must live as long as next_impl() may be called.
+using Hint = dnnl::convolution_forward::primitive_desc;
+dnnl::convolution_backward_data::primitive_desc data_desc(const Task& t, const Hint& hint) {
+  const ConvGeometry& g = t.g;
+  return {engine(), algorithm::convolution_direct, image(g, g.channels, g.in), any_layout(kernel_desc(t)),
+          image(g, g.filters, g.out), spatial(g, g.stride), spatial(g, g.dilation, 1), spatial(g, g.pad_low),
+          spatial(g, g.pad_high), hint, user_scratchpad()};
+}
+
+dnnl::convolution_backward_weights::primitive_desc weights_desc(const Task& t, bool bias, const Hint& hint) {
+  const ConvGeometry& g = t.g;
+  const memory::desc x = image(g, g.channels, g.in), y = image(g, g.filters, g.out);
+  const memory::desc w = any_layout(kernel_desc(t));
+  const memory::dims strides = spatial(g, g.stride), dilates = spatial(g, g.dilation, 1);
+  const memory::dims low = spatial(g, g.pad_low), high = spatial(g, g.pad_high);
+  const auto direct = algorithm::convolution_direct;
+  if (!bias) return {engine(), direct, x, w, y, strides, dilates, low, high, hint, user_scratchpad()};
+  const memory::desc b({g.filters}, memory::data_type::f32, memory::format_tag::a);
+  return {engine(), direct, x, w, b, y, strides, dilates, low, high, hint, user_scratchpad()};
+}
+
+int threads_for(const ConvGeometry& g, int most) { return available_threads(g.flops() < kSmallWork ? 1 : most); }
+
+int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+OnednnCall reorder(const memory::desc& from, int from_arg, const memory::desc& to, int to_arg, int threads) {
+  const dnnl::reorder::primitive_desc desc(engine(), from, engine(), to, user_scratchpad());
+  return OnednnCall(dnnl::reorder(desc), {{DNNL_ARG_FROM, from_arg}, {DNNL_ARG_TO, to_arg}}, threads);
+}
+
+// Lays out the scratch and makes the kernel. c.main is set; `plain` and `packed` are the weights' layouts.
+Kernel finish(ConvCall c, const Task& t, std::string name, bool weights_out, const memory::desc& plain,
+              const memory::desc& packed, int threads) {
+  c.points = t.g.window_points();
+  c.block = t.g.kernel_elements() / c.points * static_cast<int64_t>(sizeof(float));
+  const bool turn = t.transposed && c.points > 1;
+  (weights_out ? c.turn_out : c.turn_in) = turn;
+  const int plain_arg = turn ? c.args + kTurned : c.weights;
+  if (plain != packed) {
+    if (weights_out) {
+      c.after = reorder(packed, c.args + kPacked, plain, plain_arg, threads);
+    } else {
+      c.before = reorder(plain, plain_arg, packed, c.args + kPacked, threads);
+    }
+  }
+  const int64_t turned_bytes = turn ? aligned(c.points * c.block) : 0;
+  const int64_t packed_bytes = plain != packed ? aligned(static_cast<int64_t>(packed.get_size())) : 0;
+  int64_t pad_bytes = c.main->scratch_bytes();
+  for (const auto* call : {&c.before, &c.after}) {
+    if (*call) pad_bytes = std::max(pad_bytes, (*call)->scratch_bytes());
+  }
+  c.offsets = {0, turned_bytes, turned_bytes + packed_bytes};
+  return make_kernel<ConvCall, run>(std::move(name), std::move(c), turned_bytes + packed_bytes + pad_bytes);
+}
+
+// Where the primitive finds its weights: packed, turned round, or as they come.
+int weights_arg(const ConvCall& c, const Task& t, const memory::desc& plain, const memory::desc& packed) {
+  if (plain != packed) return c.args + kPacked;
+  return t.transposed && t.g.window_points() > 1 ? c.args + kTurned : c.weights;
+}
+
+// x, kernel, more... -> y, where the primitive's bindings for `more` are given.
+Kernel forward(const Task& t, int args, int y_arg, bool bias, const primitive_attr& attr,
+               std::vector<Binding> bindings, int most_threads) {
+  const int threads = threads_for(t.g, most_threads);
+  const ScopedThreads cap(threads);
+  const auto desc = good(forward_desc(t, bias, attr));
+  const memory::desc plain = kernel_desc(t), packed = desc.weights_desc();
+  ConvCall c;
+  c.args = args;
+  c.weights = 1;
+  bindings.push_back({DNNL_ARG_SRC, 0});
+  bindings.push_back({DNNL_ARG_WEIGHTS, weights_arg(c, t, plain, packed)});
+  bindings.push_back({DNNL_ARG_DST, y_arg});
+  c.main.emplace(dnnl::convolution_forward(desc), bindings, threads);
+  return finish(std::move(c), t, kernel_name(desc), false, plain, packed, threads);
+}
+
+// dy, kernel -> dx
+Kernel backward_data(const Task& t, int most_threads) {
+  const int threads = threads_for(t.g, most_threads);
+  const ScopedThreads cap(threads);
+  const Hint hint = forward_desc(t, false, user_scratchpad());
+  const auto desc = good(data_desc(t, hint));
+  const memory::desc plain = kernel_desc(t), packed = desc.weights_desc();
+  ConvCall c;
+  c.args = 3;
+  c.weights = 1;
+  const std::array<Binding, 3> bindings{{{DNNL_ARG_DIFF_DST, 0},
+                                         {DNNL_ARG_WEIGHTS, weights_arg(c, t, plain, packed)},
+                                         {DNNL_ARG_DIFF_SRC, 2}}};
+  c.main.emplace(dnnl::convolution_backward_data(desc), bindings, threads);
+  return finish(std::move(c), t, kernel_name(desc), false, plain, packed, threads);
+}
+
+// x, dy -> dkernel [, dbias]
+Kernel backward_weights(const Task& t, bool bias, int most_threads) {
+  if (bias && t.transposed) fail(ErrorKind::unsupported, "conv_grad_filter", "no bias of a transposed convolution");
+  const int threads = threads_for(t.g, most_threads);
+  const ScopedThreads cap(threads);
+  const Hint hint = forward_desc(t, bias, user_scratchpad());
+  const auto desc = good(weights_desc(t, bias, hint));
+  const memory::desc plain = kernel_desc(t), packed = desc.diff_weights_desc();
+  ConvCall c;
+  c.args = bias ? 4 : 3;
+  c.weights = 2;
+  std::vector<Binding> bindings{{DNNL_ARG_SRC, t.transposed ? 1 : 0},
+                                {DNNL_ARG_DIFF_DST, t.transposed ? 0 : 1},
+                                {DNNL_ARG_DIFF_WEIGHTS, weights_arg(c, t, plain, packed)}};
+  if (bias) bindings.push_back({DNNL_ARG_DIFF_BIAS, 3});
+  c.main.emplace(dnnl::convolution_backward_weights(desc), bindings, threads);
+  return finish(std::move(c), t, kernel_name(desc), true, plain, packed, threads);
+}
+
+void append_activation(dnnl::post_ops& ops, Activation activation) {
+  switch (activation) {
+    case Activation::linear: return;
+    case Activation::relu: return ops.append_eltwise(algorithm::eltwise_relu, 0, 0);
+    case Activation::sigmoid: return ops.append_eltwise(algorithm::eltwise_logistic, 0, 0);
+    case Activation::tanh: return ops.append_eltwise(algorithm::eltwise_tanh, 0, 0);
+    case Activation::gelu: return ops.append_eltwise(algorithm::eltwise_gelu_erf, 0, 0);
+    case Activation::gelu_tanh: return ops.append_eltwise(algorithm::eltwise_gelu_tanh, 0, 0);
+    case Activation::silu: return ops.append_eltwise(algorithm::eltwise_swish, 1, 0);
+  }
+}
+
+Kernel conv(const KernelQuery& q) {
+  const Task t = task_of(conv_geometry("conv", q.in[0].shape, q.in[1].shape, q.attrs));
+  if (t.transposed) return backward_data(t, q.threads);
+  return forward(t, 3, 2, false, user_scratchpad(), {}, q.threads);
+}
+
+Kernel conv_bias(const KernelQuery& q) {
+  const Task t = task_of(conv_geometry("conv_bias", q.in[0].shape, q.in[1].shape, q.attrs));
+  if (t.transposed) fail(ErrorKind::unsupported, "conv_bias", "no primitive with an input dilation");
+  const ConvEpilogue e = conv_epilogue(q.attrs);
+  primitive_attr attr = user_scratchpad();
+  dnnl::post_ops ops;
+  std::vector<Binding> bindings;
+  const auto binary = [&](algorithm what, const memory::desc& operand, int arg) {
+    bindings.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(ops.len()) | DNNL_ARG_SRC_1, arg});
+    ops.append_binary(what, operand);
+  };
+  ConvGeometry one = t.g;
+  one.batch = 1;
+  const memory::desc per_channel = image(one, one.filters, {1, 1, 1});
+  if (e.scale >= 0) {
+    binary(algorithm::binary_mul, per_channel, e.scale);
+    binary(algorithm::binary_add, per_channel, e.bias);
+  } else {
+    bindings.push_back({DNNL_ARG_BIAS, e.bias});
+  }
+  if (e.residual >= 0) binary(algorithm::binary_add, image(t.g, t.g.filters, t.g.out), e.residual);
+  append_activation(ops, e.activation);
+  attr.set_post_ops(ops);
+  const int inputs = static_cast<int>(q.in.size());
+  return forward(t, inputs + 1, inputs, e.scale < 0, attr, std::move(bindings), q.threads);
+}
+
+Kernel conv_grad_input(const KernelQuery& q) {
+  const Task t = task_of(conv_geometry("conv_grad_input", q.out[0].shape, q.in[1].shape, q.attrs));
+  if (t.transposed) return forward(t, 3, 2, false, user_scratchpad(), {}, q.threads);
+  return backward_data(t, q.threads);
+}
+
+Kernel conv_grad_filter(const KernelQuery& q) {
+  const Task t = task_of(conv_geometry("conv_grad_filter", q.in[0].shape, q.out[0].shape, q.attrs));
+  return backward_weights(t, q.out.size() == 2, q.threads);
+}
+
+template <Kernel (*F)(const KernelQuery&)>
+Kernel translated(const KernelQuery& q) {
+  return checked("conv", [&] { return F(q); });
+}
+
+}  // namespace
+
+bool conv_fits(const KernelQuery& q) {
+  const auto fits = [](const TensorType& t) {
+    return (t.dtype == DType::f32 || is_half(t.dtype)) && t.shape.elements() > 0;
+  };
+  return std::ranges::all_of(q.in, fits) && std::ranges::all_of(q.out, fits);
+}
+
+Kernel prepare_conv(const KernelQuery& q) { return prepare_widened(q, translated<conv>); }
+Kernel prepare_conv_bias(const KernelQuery& q) { return prepare_widened(q, translated<conv_bias>); }
+Kernel prepare_conv_grad_input(const KernelQuery& q) { return prepare_widened(q, translated<conv_grad_input>); }
+Kernel prepare_conv_grad_filter(const KernelQuery& q) { return prepare_widened(q, translated<conv_grad_filter>); }
+
+}  // namespace plimsoll::onednn
+
+#else
+
+namespace plimsoll::onednn {
+namespace {
+Kernel absent() { fail(ErrorKind::unsupported, "conv", "this build has no oneDNN"); }
+}  // namespace
+
+bool conv_fits(const KernelQuery&) { return false; }
+Kernel prepare_conv(const KernelQuery&) { return absent(); }
+Kernel prepare_conv_bias(const KernelQuery&) { return absent(); }
+Kernel prepare_conv_grad_input(const KernelQuery&) { return absent(); }
+Kernel prepare_conv_grad_filter(const KernelQuery&) { return absent(); }
+
+}  // namespace plimsoll::onednn
+
+#endif

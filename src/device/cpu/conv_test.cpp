@@ -1,0 +1,310 @@
+// The convolution kernels against each other: oneDNN's and our own against plain loops in double, our own on one
+// thread against several, bit by bit.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "common/half.h"
+#include "device/cpu/conv_kernels.h"
+#include "device/cpu/conv_reference.h"
+#include "device/cpu/widened.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll {
+namespace {
+
+struct Sample {
+  Shape x, kernel;
+  Ints strides = {}, low = {}, high = {}, lhs = {}, rhs = {};
+  int64_t groups = 1;
+
+  Attrs attrs() const {
+    const auto full = [&](const Ints& list, int64_t v) {
+      return list.empty() ? Ints(static_cast<size_t>(x.rank() - 2), v) : list;
+    };
+    return {{"strides", full(strides, 1)}, {"pad_low", full(low, 0)},       {"pad_high", full(high, 0)},
+            {"lhs_dilation", full(lhs, 1)}, {"rhs_dilation", full(rhs, 1)}, {"groups", groups}};
+  }
+  ConvGeometry geometry() const { return conv_geometry("test", x, kernel, attrs()); }
+};
+
+const std::vector<Sample>& samples() {
+  static const std::vector<Sample> list = {
+      {{2, 7, 6, 3}, {3, 3, 3, 5}},
+      {{2, 28, 28, 1}, {3, 3, 1, 32}},
+      {{3, 13, 13, 32}, {3, 3, 32, 64}},
+      {{2, 17, 19, 8}, {1, 1, 8, 24}},
+      {{2, 16, 16, 16}, {1, 1, 16, 32}, {2, 2}},
+      {{1, 23, 22, 3}, {7, 7, 3, 16}, {2, 2}, {3, 3}, {3, 3}},
+      {{1, 9, 8, 4}, {3, 2, 4, 8}, {2, 3}, {1, 0}, {2, 1}},
+      {{2, 9, 9, 4}, {3, 3, 2, 6}, {}, {2, 2}, {2, 2}, {}, {2, 2}, 2},
+      {{2, 9, 7, 32}, {3, 3, 8, 32}, {}, {1, 1}, {1, 1}, {}, {}, 4},
+      {{1, 7, 5, 6}, {3, 3, 1, 6}, {2, 1}, {1, 1}, {1, 1}, {}, {}, 6},
+      {{2, 12, 11, 32}, {3, 3, 1, 32}, {1, 1}, {1, 1}, {1, 1}, {}, {}, 32},
+      {{1, 6, 6, 3}, {3, 3, 1, 6}, {}, {}, {}, {}, {}, 3},
+      {{2, 4, 3, 2}, {3, 3, 2, 3}, {}, {2, 1}, {1, 2}, {2, 3}},
+      {{2, 5, 6, 8}, {4, 4, 8, 16}, {}, {2, 2}, {2, 2}, {2, 2}},
+      {{2, 5, 6, 8}, {3, 3, 4, 16}, {}, {1, 1}, {2, 2}, {2, 2}, {}, 2},
+      {{1, 4, 4, 2}, {2, 3, 2, 3}, {2, 1}, {1, 1}, {1, 1}, {3, 2}},
+      {{3, 11, 4}, {3, 4, 7}, {2}, {2}, {0}},
+      {{2, 30, 16}, {5, 16, 32}, {}, {4}, {0}, {}, {1}},
+      {{1, 4, 5, 4, 2}, {2, 3, 2, 2, 3}, {1, 2, 1}, {0, 1, 1}, {0, 1, 0}},
+      {{2, 6, 6, 6, 8}, {3, 3, 3, 8, 16}, {}, {1, 1, 1}, {1, 1, 1}},
+      {{2, 5, 5, 17}, {1, 1, 17, 19}},
+      {{1, 1, 1, 1}, {1, 1, 1, 1}},
+      {{1, 3, 3, 2}, {1, 1, 2, 3}, {}, {2, 3}, {1, 0}},
+  };
+  return list;
+}
+
+struct Free {
+  void operator()(void* p) const { std::free(p); }
+};
+using Bytes = std::unique_ptr<void, Free>;
+Bytes bytes(int64_t n) { return Bytes(std::aligned_alloc(64, static_cast<size_t>((n + 127) / 64 * 64))); }
+
+template <class T>
+std::vector<T> noise(int64_t n, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<T> v(static_cast<size_t>(n));
+  for (T& e : v) e = static_cast<T>(uniform(random));
+  return v;
+}
+
+enum class Pass { forward, grad_input, grad_filter };
+
+// One of the three ops on random operands: results of a kernel, and of plain loops in double.
+template <class T>
+struct Trial {
+  Sample sample;
+  Pass pass;
+  bool bias;
+  ConvGeometry g;
+  TensorType x, kernel, y;
+  Attrs attrs;
+  std::vector<T> xs, ks, ys;
+
+  Trial(const Sample& s, Pass p, bool with_bias = false) : sample(s), pass(p), bias(with_bias), g(s.geometry()) {
+    const DType t = sizeof(T) == 4 ? DType::f32 : DType::f64;
+    x = {t, s.x};
+    kernel = {t, s.kernel};
+    y = {t, conv_output_shape(g)};
+    attrs = s.attrs();
+    xs = noise<T>(g.x_elements(), 1);
+    ks = noise<T>(g.kernel_elements(), 2);
+    ys = noise<T>(g.y_elements(), 3);
+  }
+
+  std::vector<TensorType> in() const {
+    if (pass == Pass::forward) return {x, kernel};
+    return pass == Pass::grad_input ? std::vector{y, kernel} : std::vector{x, y};
+  }
+  std::vector<TensorType> out() const {
+    if (pass == Pass::forward) return {y};
+    if (pass == Pass::grad_input) return {x};
+    std::vector<TensorType> types{kernel};
+    if (bias) types.push_back({x.dtype, Shape{g.filters}});
+    return types;
+  }
+
+  // All results, one after the other. Scratch is filled with NaNs before.
+  std::vector<T> run(Prepare prepare, int threads) const {
+    const std::vector<TensorType> ins = in(), outs = out();
+    const Kernel k = prepare(KernelQuery{ins, outs, attrs, threads});
+    std::vector<void*> args;
+    const auto data = [](const std::vector<T>& v) { return const_cast<T*>(v.data()); };
+    args.push_back(pass == Pass::grad_input ? data(ys) : data(xs));
+    args.push_back(pass == Pass::grad_filter ? data(ys) : data(ks));
+    std::vector<Bytes> held;
+    for (const TensorType& t : outs) {
+      held.push_back(bytes(byte_size(t.dtype, t.shape)));
+      args.push_back(held.back().get());
+    }
+    held.push_back(bytes(k.scratch));
+    std::memset(held.back().get(), 0xFF, static_cast<size_t>(k.scratch));
+    args.push_back(held.back().get());
+    k.run(k.state.get(), args.data());
+    std::vector<T> all;
+    for (size_t i = 0; i < outs.size(); ++i) {
+      const T* from = static_cast<const T*>(held[i].get());
+      all.insert(all.end(), from, from + outs[i].shape.elements());
+    }
+    return all;
+  }
+
+  std::vector<double> expected() const {
+    const auto wide = [](const std::vector<T>& v) { return std::vector<double>(v.begin(), v.end()); };
+    const std::vector<double> xd = wide(xs), kd = wide(ks), yd = wide(ys);
+    if (pass == Pass::forward) {
+      std::vector<double> r(ys.size());
+      reference::conv<double>(g, xd.data(), kd.data(), r.data());
+      return r;
+    }
+    if (pass == Pass::grad_input) {
+      std::vector<double> r(xs.size());
+      reference::conv_grad_input<double>(g, yd.data(), kd.data(), r.data());
+      return r;
+    }
+    std::vector<double> r(ks.size()), b(static_cast<size_t>(g.filters));
+    reference::conv_grad_filter<double>(g, xd.data(), yd.data(), r.data(), b.data());
+    if (bias) r.insert(r.end(), b.begin(), b.end());
+    return r;
+  }
+};
+
+template <class T>
+void expect_near(const std::vector<T>& got, const std::vector<double>& expected, double tolerance,
+                 const Sample& s) {
+  ASSERT_EQ(got.size(), expected.size());
+  double largest = 1e-30, error = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    largest = std::max(largest, std::abs(expected[i]));
+    const double e = std::abs(static_cast<double>(got[i]) - expected[i]);
+    error = std::isnan(e) ? INFINITY : std::max(error, e);
+  }
+  EXPECT_LE(error / largest, tolerance) << "x " << s.x.str() << " kernel " << s.kernel.str();
+}
+
+struct Kernels {
+  Pass pass;
+  Prepare onednn, highway, reference;
+};
+const Kernels kAll[] = {
+    {Pass::forward, onednn::prepare_conv, highway::prepare_conv, reference::prepare_conv},
+    {Pass::grad_input, onednn::prepare_conv_grad_input, highway::prepare_conv_grad_input,
+     reference::prepare_conv_grad_input},
+    {Pass::grad_filter, onednn::prepare_conv_grad_filter, highway::prepare_conv_grad_filter,
+     reference::prepare_conv_grad_filter},
+};
+
+TEST(Conv, OwnKernelsMatchDoubleLoops) {
+  for (const Kernels& k : kAll) {
+    for (const Sample& s : samples()) {
+      const Trial<float> t(s, k.pass, true);
+      expect_near(t.run(k.highway, 2), t.expected(), kConvTolerance, s);
+      const Trial<double> d(s, k.pass);
+      expect_near(d.run(k.highway, 2), d.expected(), 1e-13, s);
+    }
+  }
+}
+
+TEST(Conv, ReferenceKernelsMatchDoubleLoops) {
+  for (const Kernels& k : kAll) {
+    for (const Sample& s : samples()) {
+      const Trial<float> t(s, k.pass, true);
+      expect_near(t.run(k.reference, 1), t.expected(), kConvTolerance, s);
+    }
+  }
+}
+
+TEST(Conv, OnednnMatchesDoubleLoops) {
+  int ran = 0;
+  for (const Kernels& k : kAll) {
+    for (const Sample& s : samples()) {
+      for (const bool bias : {false, true}) {
+        const Trial<float> t(s, k.pass, bias);
+        try {
+          const std::vector<float> got = t.run(k.onednn, 2);
+          expect_near(got, t.expected(), kConvTolerance, s);
+          ++ran;
+        } catch (const Error& e) {
+          EXPECT_EQ(e.kind(), ErrorKind::unsupported) << e.what();
+        }
+      }
+    }
+  }
+#if PLIMSOLL_HAVE_ONEDNN
+  EXPECT_GT(ran, static_cast<int>(samples().size()));
+#else
+  EXPECT_EQ(ran, 0);
+#endif
+}
+
+TEST(Conv, OwnResultsDoNotDependOnThreads) {
+  for (const Kernels& k : kAll) {
+    for (const Sample& s : samples()) {
+      const Trial<float> t(s, k.pass, true);
+      const std::vector<float> one = t.run(k.highway, 1);
+      EXPECT_EQ(one, t.run(k.highway, 2));
+      EXPECT_EQ(one, t.run(k.highway, 3));
+    }
+  }
+}
+
+TEST(Conv, GradientsAreAdjointToTheForwardPass) {
+  for (const Sample& s : samples()) {
+    const Trial<double> f(s, Pass::forward), gx(s, Pass::grad_input), gk(s, Pass::grad_filter);
+    const auto dot = [](const std::vector<double>& a, const std::vector<double>& b) {
+      double sum = 0;
+      for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+      return sum;
+    };
+    const double forward = dot(f.run(highway::prepare_conv, 1), f.ys);
+    const double scale = std::abs(forward) + 1;
+    EXPECT_NEAR(dot(gx.run(highway::prepare_conv_grad_input, 1), f.xs), forward, 1e-11 * scale);
+    EXPECT_NEAR(dot(gk.run(highway::prepare_conv_grad_filter, 1), f.ks), forward, 1e-11 * scale);
+  }
+}
+
+TEST(Conv, EmptyBatchGivesZeroFilterGradient) {
+  const Sample s{{0, 5, 5, 3}, {3, 3, 3, 4}};
+  for (const Kernels& k : kAll) {
+    const Trial<float> t(s, k.pass, true);
+    expect_near(t.run(k.highway, 2), t.expected(), 0, s);
+    expect_near(t.run(k.reference, 2), t.expected(), 0, s);
+  }
+}
+
+TEST(Conv, HalvesAreComputedInFloat32) {
+  const Sample s{{2, 7, 6, 3}, {3, 3, 3, 5}, {}, {1, 1}, {1, 1}};
+  const Trial<float> t(s, Pass::forward);
+  const auto narrow = [](const std::vector<float>& v) {
+    std::vector<uint16_t> h;
+    for (float f : v) h.push_back(float_to_bf16(f));
+    return h;
+  };
+  std::vector<uint16_t> x = narrow(t.xs), kernel = narrow(t.ks), y(t.ys.size());
+  const std::vector<TensorType> in{{DType::bf16, t.x.shape}, {DType::bf16, t.kernel.shape}};
+  const std::vector<TensorType> out{{DType::bf16, t.y.shape}};
+  const Kernel k = highway::prepare_conv(KernelQuery{in, out, t.attrs, 1});
+  const Bytes scratch = bytes(k.scratch);
+  void* args[] = {x.data(), kernel.data(), y.data(), scratch.get()};
+  k.run(k.state.get(), args);
+  Trial<float> rounded = t;
+  for (size_t i = 0; i < x.size(); ++i) rounded.xs[i] = bf16_to_float(x[i]);
+  for (size_t i = 0; i < kernel.size(); ++i) rounded.ks[i] = bf16_to_float(kernel[i]);
+  std::vector<float> got;
+  for (uint16_t h : y) got.push_back(bf16_to_float(h));
+  expect_near(got, rounded.expected(), 1.0 / 256, s);
+}
+
+TEST(Conv, BadShapesAreNamed) {
+  const auto message = [](const Sample& s) {
+    try {
+      s.geometry();
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(message({{2, 7, 3}, {3, 3, 3, 5}}).find("expected a kernel of rank 3"), std::string::npos);
+  EXPECT_NE(message({{2, 7, 7, 4}, {3, 3, 3, 5}}).find("4 channels per group"), std::string::npos);
+  EXPECT_NE(message({{2, 2, 7, 3}, {3, 3, 3, 5}}).find("window 3 over 2"), std::string::npos);
+  EXPECT_NE(message({{2, 7, 7, 3}, {3, 3, 3, 5}, {0, 1}}).find("strides of at least 1, got 0"), std::string::npos);
+  EXPECT_NE(message({{2, 7, 7, 3}, {3, 3, 3, 5}, {1, 1}, {-1, 0}}).find("pad_low"), std::string::npos);
+  EXPECT_NE(message({{2, 7, 7, 3}, {3, 3, 3, 5}, {1}}).find("expected 2 entries in strides, got 1"), std::string::npos);
+  EXPECT_NE(message({{2, 7, 7, 3}, {3, 3, 1, 5}, {}, {}, {}, {}, {}, 3}).find("divide"), std::string::npos);
+  const int64_t huge = int64_t{1} << 40;
+  EXPECT_FALSE(message({{1, huge, 1, 1}, {1, 1, 1, 1}}).empty());
+  EXPECT_FALSE(message({{1, 1, 1, 1}, {1, 1, 1, 1}, {}, {int64_t{1} << 62, 0}}).empty());
+}
+
+}  // namespace
+}  // namespace plimsoll
