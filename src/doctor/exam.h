@@ -30,6 +30,9 @@ struct FindingFile {
 // Written by CMake from the file names.
 std::span<const FindingFile> finding_files();
 
+// The command that installs a project again, in the version it has.
+std::string reinstall(const Exam& exam, const Distribution& distribution);
+
 // "a, b, c and 12 more": the first `most` of a list.
 std::string some_of(const std::vector<std::string>& all, size_t most = 4);
 

@@ -50,8 +50,7 @@ Check check(const Distribution& d) {
 }
 
 void report(const Exam& exam, const Distribution& d, const Check& c, Findings& findings) {
-  const std::string again = concat(exam.environment.pip(), " install --force-reinstall --no-deps ", d.name,
-                                   d.version ? "==" + d.version_text : "");
+  const std::string again = reinstall(exam, d);
   const auto add = [&](Severity severity, Sureness sureness, std::string what, std::string seen, std::string leads_to) {
     findings.push_back({"", severity, sureness, std::move(what), {std::move(seen)}, std::move(leads_to), again});
   };

@@ -15,9 +15,7 @@ void find_damaged_libraries(const Exam& exam, Findings& findings) {
     f.what = concat(library->shown, " is damaged: ", why);
     f.evidence = {library->path.string()};
     f.leads_to = "ImportError (file too short, invalid ELF header) or a bus error when it is loaded";
-    f.fix = library->owner ? concat(exam.environment.pip(), " install --force-reinstall --no-cache-dir --no-deps ",
-                                    library->owner->name, "==", library->owner->version_text)
-                           : "Install the package it belongs to again.";
+    f.fix = library->owner ? reinstall(exam, *library->owner) : "Install the package it belongs to again.";
     findings.push_back(f);
   }
 }

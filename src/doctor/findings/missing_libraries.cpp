@@ -57,8 +57,7 @@ Finding describe(const Exam& exam, const std::string& name, const Missing& missi
   if (!package.empty()) {
     f.fix = concat("apt-get install ", package);
   } else if (owner) {
-    f.fix = concat(exam.environment.pip(), " install --force-reinstall --no-deps ", owner->name, "==",
-                   owner->version_text);
+    f.fix = reinstall(exam, *owner);
   } else {
     f.fix = concat("Install the system package that holds ", name, ".");
   }

@@ -1,0 +1,63 @@
+// The interpreter itself: gone, replaced by another version, damaged, or translated.
+#include "doctor/exam.h"
+#include "doctor/files.h"
+#include "doctor/python/text.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll::doctor {
+namespace {
+
+std::string make_again(const Environment& e) {
+  if (e.kind == Environment::Kind::conda) return concat("conda install -p ", e.prefix.string(), " --force-reinstall python");
+  return concat("python", e.major, ".", e.minor, " -m venv --upgrade ", e.prefix.string());
+}
+
+void add(Findings& findings, Severity severity, std::string what, std::string seen, std::string leads_to,
+         std::string fix) {
+  findings.push_back({"", severity, Sureness::certain, std::move(what), {std::move(seen)}, std::move(leads_to),
+                      std::move(fix)});
+}
+
+}  // namespace
+
+void find_interpreter(const Exam& exam, Findings& findings) {
+  const Environment& e = exam.environment;
+  if (e.interpreter.empty()) {
+    std::error_code error;
+    const auto target = std::filesystem::read_symlink(e.python, error);
+    add(findings, Severity::error, concat("The interpreter of this environment is gone"),
+        error ? concat(e.python.string(), " is not there")
+              : concat(e.python.string(), " points to ", target.string(), ", which is not there"),
+        "Nothing of this environment can run; a kernel that uses it never starts", make_again(e));
+    return;
+  }
+  const std::string file = e.interpreter.filename().string();
+  if (file.starts_with("python3.") && e.kind == Environment::Kind::venv) {
+    const auto now = Version::parse(file.substr(6, file.find_first_not_of("0123456789.", 6) - 6));
+    if (now && now->minor() != e.minor) {
+      add(findings, Severity::error,
+          concat("This environment was made for Python ", e.major, ".", e.minor, ", but its interpreter is now ",
+                 now->text()),
+          concat(e.python.string(), " -> ", e.interpreter.string()),
+          concat("ModuleNotFoundError for everything: the packages lie in lib/python", e.major, ".", e.minor),
+          make_again(e));
+    }
+  }
+  const Library* library = exam.libraries.interpreter();
+  if (library && !library->elf && library->slices.empty()) {
+    const bool script = library->file && library->file->bytes().text().starts_with("#!");
+    if (!script) {
+      add(findings, Severity::error, "The interpreter is no program for this system",
+          concat(e.interpreter.string(), library->broken.empty() ? "" : ": " + library->broken),
+          "Exec format error: nothing of this environment can run", make_again(e));
+    }
+  }
+  if (exam.system.apple_silicon && e.is_macos && e.machine == "x86_64") {
+    add(findings, Severity::warning, "This Python was built for Intel Macs and runs translated on Apple silicon",
+        e.interpreter.string(),
+        "Several times slower; TensorFlow and JAX for Intel use AVX, which the translation lacks: illegal instruction",
+        "CONDA_SUBDIR=osx-arm64 conda create -n native python, or install the arm64 Python and make a new venv");
+  }
+}
+
+}  // namespace plimsoll::doctor

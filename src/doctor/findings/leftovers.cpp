@@ -1,0 +1,99 @@
+// What failed or interrupted installations leave behind.
+#include <map>
+
+#include "doctor/exam.h"
+#include "doctor/files.h"
+#include "doctor/python/text.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+// pip renames a package to ~ackage before it removes it; if that fails, the folder stays.
+void half_removed(const Exam& exam, Findings& findings) {
+  for (const fs::path& site : exam.environment.sites) {
+    std::vector<std::string> names;
+    for (const fs::path& entry : list_folder(site)) {
+      if (entry.filename().string().starts_with('~')) names.push_back(entry.filename().string());
+    }
+    if (names.empty()) continue;
+    Finding f;
+    f.severity = Severity::warning;
+    f.what = concat("A removal or upgrade was interrupted: ", names.size(), " folders of it are left");
+    f.evidence = {concat(site.string(), ": ", some_of(names))};
+    f.leads_to = "WARNING: Ignoring invalid distribution; the package may be half old, half new";
+    f.fix = concat("rm -r ", site.string(), "/~*  # then install the package again");
+    findings.push_back(f);
+  }
+}
+
+void without_metadata(const Exam& exam, Findings& findings) {
+  for (const Distribution& d : exam.environment.distributions) {
+    if (d.has_metadata || d.egg) continue;
+    Finding f;
+    f.severity = Severity::warning;
+    f.what = concat(d.name, " has lost its METADATA");
+    f.evidence = {d.folder.string()};
+    f.leads_to = "pip and importlib.metadata fail on it; an upgrade leaves files of both versions";
+    f.fix = concat("rm -r ", d.folder.string(), " && ", exam.environment.pip(), " install --force-reinstall ", d.name);
+    findings.push_back(f);
+  }
+}
+
+void installed_twice(const Exam& exam, Findings& findings) {
+  std::map<std::string, std::vector<const Distribution*>> by_name;
+  for (const Distribution& d : exam.environment.distributions) by_name[d.normal].push_back(&d);
+  for (const auto& [name, copies] : by_name) {
+    for (size_t i = 1; i < copies.size(); ++i) {
+      const Distribution &first = *copies[0], &other = *copies[i];
+      const bool same_site = first.site == other.site;
+      // System packages have .egg-info beside .dist-info, and a copy further down the path is shadowed.
+      if (same_site && (first.egg || other.egg) && first.version_text == other.version_text) continue;
+      const bool local_over_env = !same_site && contains(first.site.string(), "/.local/lib/");
+      Finding f;
+      f.severity = same_site ? Severity::error : local_over_env ? Severity::warning : Severity::note;
+      f.sureness = same_site ? Sureness::certain : Sureness::likely;
+      f.what = same_site ? concat(first.name, " is installed twice in one place: ", first.version_text, " and ",
+                                  other.version_text)
+                         : concat(first.shown(), " hides ", other.shown());
+      f.evidence = {first.folder.string(), other.folder.string()};
+      f.leads_to = same_site ? "Files of two versions are mixed; what works is chance"
+                             : "The first on the path is imported, whatever the environment was tested with";
+      f.fix = same_site ? concat("rm -r ", first.folder.string(), " ", other.folder.string(), " && ",
+                                 exam.environment.pip(), " install --force-reinstall ", first.name)
+                        : concat("PYTHONNOUSERSITE=1, or remove one of them");
+      findings.push_back(f);
+    }
+  }
+}
+
+// An empty shell of a package is imported without an error and then has no attributes.
+void hollow(const Exam& exam, Findings& findings) {
+  for (const char* name : {"tensorflow", "keras", "torch", "jax", "numpy", "scipy", "pandas", "h5py", "sklearn"}) {
+    const fs::path folder = exam.environment.locate(name);
+    if (folder.empty() || !is_folder(folder) || is_there(folder / "__init__.py")) continue;
+    bool module = false;
+    for (const fs::path& entry : list_folder(folder)) module |= entry.filename().string().starts_with("__init__.");
+    if (module) continue;
+    Finding f;
+    f.severity = Severity::error;
+    f.what = concat(name, " is an empty shell: its folder is there, its __init__.py is not");
+    f.evidence = {folder.string()};
+    f.leads_to = concat("AttributeError: module '", name, "' has no attribute ...");
+    f.fix = concat("rm -r ", folder.string(), " && ", exam.environment.pip(), " install --force-reinstall ", name);
+    findings.push_back(f);
+  }
+}
+
+}  // namespace
+
+void find_leftovers(const Exam& exam, Findings& findings) {
+  half_removed(exam, findings);
+  without_metadata(exam, findings);
+  installed_twice(exam, findings);
+  hollow(exam, findings);
+}
+
+}  // namespace plimsoll::doctor

@@ -1,0 +1,59 @@
+// More than one OpenMP runtime in one process.
+#include <map>
+#include <set>
+
+#include "doctor/exam.h"
+#include "doctor/files.h"
+#include "doctor/python/text.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll::doctor {
+namespace {
+
+enum class Family { none, gnu, llvm };
+
+Family family_of(const Library& library) {
+  const std::string name = library.path.filename().string();
+  if (name.starts_with("libgomp")) return Family::gnu;
+  if (name.starts_with("libiomp5") || name.starts_with("libomp.") || name.starts_with("libomp-") ||
+      name.starts_with("libomp5")) {
+    return Family::llvm;
+  }
+  return Family::none;
+}
+
+}  // namespace
+
+void find_openmp(const Exam& exam, Findings& findings) {
+  std::map<std::string, const Library*> llvm, gnu;  // by real file: links to one file are one runtime
+  for (const auto& library : exam.libraries.all()) {
+    const Family family = family_of(*library);
+    if (family == Family::none || !(library->in_environment || library->reachable)) continue;
+    (family == Family::llvm ? llvm : gnu).emplace(real_path(library->path).string(), library.get());
+  }
+  const auto names = [](const std::map<std::string, const Library*>& files) {
+    std::vector<std::string> shown;
+    for (const auto& [path, library] : files) shown.push_back(library->shown);
+    return some_of(shown, 6);
+  };
+  if (llvm.size() > 1) {
+    const bool told = exam.system.has_variable("KMP_DUPLICATE_LIB_OK");
+    findings.push_back({"", Severity::warning, Sureness::likely,
+                        concat(llvm.size(), " copies of the LLVM/Intel OpenMP runtime can be loaded together"),
+                        {names(llvm)},
+                        told ? "KMP_DUPLICATE_LIB_OK silences the check: crashes or wrong results remain possible"
+                             : "OMP: Error #15: Initializing libiomp5, but found libomp already initialized; abort",
+                        "conda install nomkl, or install both packages from one channel so that they share a copy"});
+  } else if (!llvm.empty() && !gnu.empty()) {
+    findings.push_back({"", Severity::note, Sureness::possible, "Two OpenMP runtimes can be loaded together",
+                        {names(llvm), names(gnu)},
+                        "Twice the threads on the same processors; a fork after use may hang",
+                        "export MKL_THREADING_LAYER=GNU"});
+  } else if (gnu.size() > 1) {
+    findings.push_back({"", Severity::note, Sureness::possible,
+                        concat(gnu.size(), " copies of the GNU OpenMP runtime can be loaded together"), {names(gnu)},
+                        "Each has threads of its own: set OMP_NUM_THREADS if the processors are overloaded", ""});
+  }
+}
+
+}  // namespace plimsoll::doctor

@@ -1,0 +1,95 @@
+// Modules and wheels made for another version of Python, another libc or another system.
+#include <map>
+#include <set>
+
+#include "doctor/exam.h"
+#include "doctor/python/text.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll::doctor {
+namespace {
+
+// "cpython-310" of _core.cpython-310-x86_64-linux-gnu.so; empty if the name has none.
+std::string python_tag(std::string_view file_name) {
+  const size_t at = file_name.find(".cpython-");
+  if (at == std::string_view::npos) return "";
+  const std::string_view rest = file_name.substr(at + 1);
+  return std::string(rest.substr(0, rest.find_first_of("-.", 8)));
+}
+
+std::string own_tag(const Environment& e) { return concat("cpython-", e.major, e.minor, e.free_threaded ? "t" : ""); }
+
+struct Group {
+  std::vector<std::string> files;
+  std::set<std::string> tags;
+  const Distribution* owner = nullptr;
+};
+
+// Modules per project whose names this Python does not look for, and that have no twin which fits.
+std::map<std::string, Group> foreign_modules(const Exam& exam) {
+  const std::string own = own_tag(exam.environment);
+  std::set<std::string> usable;  // folder and stem of modules that fit
+  const auto key = [](const Library& l) {
+    const std::string name = l.path.filename().string();
+    return (l.path.parent_path() / name.substr(0, name.find('.'))).string();
+  };
+  for (const auto& library : exam.libraries.all()) {
+    const std::string tag = python_tag(library->path.filename().string());
+    if (library->module && (tag.empty() || tag == own)) usable.insert(key(*library));
+  }
+  std::map<std::string, Group> groups;
+  for (const auto& library : exam.libraries.all()) {
+    const std::string tag = python_tag(library->path.filename().string());
+    if (!library->in_environment || library->standard || tag.empty() || tag == own || usable.contains(key(*library))) {
+      continue;
+    }
+    Group& group = groups[library->owner ? library->owner->name : std::string(split(library->shown, "/")[0])];
+    group.files.push_back(library->shown);
+    group.tags.insert(tag);
+    group.owner = library->owner;
+  }
+  return groups;
+}
+
+bool platform_fits(std::string_view platform, const Environment& e) {
+  if (platform == "any") return true;
+  if (platform.starts_with("macosx")) return e.is_macos;
+  if (platform.starts_with("musllinux")) return !e.is_macos && e.musl;
+  if (platform.starts_with("manylinux")) return !e.is_macos && !e.musl;
+  if (platform.starts_with("linux")) return !e.is_macos;
+  return !platform.starts_with("win");
+}
+
+}  // namespace
+
+void find_other_python(const Exam& exam, Findings& findings) {
+  const Environment& e = exam.environment;
+  for (const auto& [name, group] : foreign_modules(exam)) {
+    Finding f;
+    f.severity = Severity::error;
+    f.what = concat(name, " was built for ", join(group.tags, ", "), "; this Python is ", own_tag(e));
+    f.evidence = {some_of(group.files)};
+    f.leads_to = "ModuleNotFoundError: this Python does not look for modules of that name";
+    f.fix = concat(e.pip(), " install --force-reinstall --no-deps ", name);
+    findings.push_back(f);
+  }
+  for (const Distribution& d : e.distributions) {
+    if (d.tags.empty()) continue;
+    bool fits = false;
+    for (const WheelTag& tag : d.tags) {
+      for (const std::string_view platform : split(tag.platform, ".")) fits |= platform_fits(platform, e);
+    }
+    if (fits) continue;
+    const std::string& platform = d.tags.front().platform;
+    Finding f;
+    f.severity = Severity::error;
+    f.what = concat(d.shown(), " comes from a wheel for ", platform, "; this Python is for ",
+                    e.is_macos ? "macOS" : e.musl ? "Linux with musl" : "Linux with glibc");
+    f.evidence = {concat(d.folder.filename().string(), "/WHEEL: Tag: ", platform)};
+    f.leads_to = "ImportError: its native modules look for another C library or system";
+    f.fix = reinstall(exam, d);
+    findings.push_back(f);
+  }
+}
+
+}  // namespace plimsoll::doctor

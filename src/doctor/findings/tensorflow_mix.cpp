@@ -1,0 +1,106 @@
+// More than one TensorFlow in one environment, and plug-ins and Keras that belong to another.
+#include "doctor/exam.h"
+#include "doctor/python/text.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll::doctor {
+namespace {
+
+const char* const kTensorflows[] = {"tensorflow",      "tensorflow-cpu",     "tensorflow-gpu",     "tensorflow-macos",
+                                    "tensorflow-rocm", "tensorflow-cpu-aws", "tensorflow-aarch64", "tf-nightly",
+                                    "tf-nightly-cpu",  "intel-tensorflow"};
+
+bool requires_it(const Distribution& by, const Distribution& what) {
+  for (const Requirement& r : by.requires_dist) {
+    if (normal_name(r.name) == what.normal) return true;
+  }
+  return false;
+}
+
+void several(const Exam& exam, const std::vector<const Distribution*>& installed, Findings& findings) {
+  for (size_t i = 0; i < installed.size(); ++i) {
+    for (size_t j = i + 1; j < installed.size(); ++j) {
+      const Distribution &a = *installed[i], &b = *installed[j];
+      // On some systems `tensorflow` is a name that only pulls in the real one.
+      if (a.version_text == b.version_text && (requires_it(a, b) || requires_it(b, a))) continue;
+      Finding f;
+      f.severity = a.version_text == b.version_text ? Severity::warning : Severity::error;
+      f.what = concat(a.shown(), " and ", b.shown(), " are both installed");
+      f.evidence = {"both own the folder tensorflow/"};
+      f.leads_to = "Python files of one load native libraries of the other: undefined symbols or a crash at import";
+      f.fix = concat(exam.environment.pip(), " uninstall -y ", a.name, " ", b.name, " && ", exam.environment.pip(),
+                     " install --force-reinstall ", a.name, "==", a.version_text);
+      findings.push_back(f);
+    }
+  }
+}
+
+void keras(const Exam& exam, const Distribution& tensorflow, Findings& findings) {
+  const Distribution* keras = exam.environment.find("keras");
+  const Distribution* legacy = exam.environment.find("tf-keras");
+  const auto& version = tensorflow.version;
+  if (!version) return;
+  const std::string_view setting = exam.system.variable("TF_USE_LEGACY_KERAS");
+  const bool wants_legacy = setting == "1" || lower_case(setting) == "true";
+  if (wants_legacy && !legacy && *version >= *Version::parse("2.16")) {
+    findings.push_back({"", Severity::error, Sureness::certain,
+                        "TF_USE_LEGACY_KERAS is set, but tf-keras is not installed",
+                        {concat("TF_USE_LEGACY_KERAS=", setting)},
+                        "ImportError when tf.keras is first used",
+                        concat(exam.environment.pip(), " install 'tf-keras~=", version->major(), ".",
+                               version->minor(), ".0'")});
+  }
+  if (keras && keras->version && *version < *Version::parse("2.16") && keras->version->major() >= 3) {
+    findings.push_back({"", Severity::error, Sureness::certain,
+                        concat(keras->shown(), " is too new for ", tensorflow.shown(), ", which is built on Keras 2"),
+                        {concat("tf.keras of ", tensorflow.version_text, " imports the installed keras")},
+                        "AttributeError or ImportError when tf.keras is first used",
+                        concat(exam.environment.pip(), " install 'keras==", version->major(), ".", version->minor(),
+                               ".*'")});
+  }
+  if (keras && keras->version && *version >= *Version::parse("2.16.0") && keras->version->major() < 3 &&
+      !wants_legacy) {
+    findings.push_back({"", Severity::error, Sureness::certain,
+                        concat(keras->shown(), " is too old for ", tensorflow.shown(), ", which needs Keras 3"),
+                        {concat("tf.keras of ", tensorflow.version_text, " imports the installed keras")},
+                        "AttributeError: module 'tensorflow.keras' has no attribute ...",
+                        concat(exam.environment.pip(), " install --upgrade keras")});
+  }
+  if (legacy && legacy->version &&
+      (legacy->version->major() != version->major() || legacy->version->minor() != version->minor())) {
+    findings.push_back({"", Severity::error, Sureness::likely,
+                        concat(legacy->shown(), " belongs to another TensorFlow than ", tensorflow.version_text),
+                        {"tf-keras and TensorFlow share their first two version numbers"},
+                        "ImportError or AttributeError when tf_keras is imported",
+                        concat(exam.environment.pip(), " install 'tf-keras==", version->major(), ".",
+                               version->minor(), ".*'")});
+  }
+}
+
+void metal(const Exam& exam, const Distribution* tensorflow, Findings& findings) {
+  const Distribution* plug_in = exam.environment.find("tensorflow-metal");
+  if (!plug_in) return;
+  if (!exam.environment.is_macos) {
+    findings.push_back({"", Severity::warning, Sureness::certain, concat(plug_in->shown(), " is for macOS only"),
+                        {exam.environment.shown()}, "TensorFlow fails to load it at import",
+                        concat(exam.environment.pip(), " uninstall -y tensorflow-metal")});
+  } else if (!tensorflow) {
+    findings.push_back({"", Severity::warning, Sureness::certain,
+                        concat(plug_in->shown(), " is installed, TensorFlow is not"), {}, "No module tensorflow",
+                        concat(exam.environment.pip(), " install tensorflow")});
+  }
+}
+
+}  // namespace
+
+void find_tensorflow_mix(const Exam& exam, Findings& findings) {
+  std::vector<const Distribution*> installed;
+  for (const char* name : kTensorflows) {
+    if (const Distribution* d = exam.environment.find(name)) installed.push_back(d);
+  }
+  several(exam, installed, findings);
+  metal(exam, installed.empty() ? nullptr : installed.front(), findings);
+  if (!installed.empty()) keras(exam, *installed.front(), findings);
+}
+
+}  // namespace plimsoll::doctor

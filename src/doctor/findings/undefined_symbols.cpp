@@ -1,0 +1,145 @@
+// Functions that a native library expects from others and that no library provides. This predicts
+// plug-ins built for another version of their framework, without a table of versions.
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <unordered_set>
+
+#include "doctor/exam.h"
+#include "doctor/parallel.h"
+#include "doctor/python/text.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll::doctor {
+namespace {
+
+struct Unresolved {
+  const Library* library = nullptr;
+  std::vector<std::string> symbols;
+  bool of_python = false;
+};
+
+std::string readable(std::string symbol) {
+  if (symbol.starts_with("__Z")) symbol.erase(0, 1);  // macOS puts one more underscore in front
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
+  const std::string full = status == 0 && name ? name.get() : symbol;
+  return full.size() > 160 ? full.substr(0, 157) + "..." : full;
+}
+
+// A library nothing imports is still loaded if it builds on another project's: that is a plug-in.
+bool is_plug_in(const Library& library) {
+  if (contains(lower_case(library.shown), "plugin")) return true;
+  for (const Library* d : library.dependencies) {
+    if (d->owner && library.owner && d->owner != library.owner) return true;
+  }
+  return false;
+}
+
+bool any_missing(const std::vector<const Library*>& closure) {
+  return std::any_of(closure.begin(), closure.end(), [](const Library* l) { return !l->missing.empty(); });
+}
+
+Unresolved check_elf(const Exam& exam, const Library& library, const std::vector<const Library*>& program) {
+  Unresolved result{&library, {}, false};
+  std::vector<const Library*> scope = exam.libraries.closure(library);
+  if (any_missing(scope)) return result;  // reported as such; its symbols cannot be known
+  scope.insert(scope.end(), program.begin(), program.end());
+  library.elf->for_each_undefined([&](std::string_view name, bool weak) {
+    if (weak) return;
+    const uint32_t hash = Elf::hash(name);
+    const auto provides = [&](const Library* l) { return l->elf && l->elf->defines(name, hash); };
+    if (std::any_of(scope.begin(), scope.end(), provides)) return;
+    // Loaded earlier by somebody else, perhaps: whatever any library of the environment has, counts.
+    for (const auto& other : exam.libraries.all()) {
+      if (provides(other.get())) return;
+    }
+    result.symbols.emplace_back(name);
+    result.of_python |= name.starts_with("Py") || name.starts_with("_Py");
+  });
+  return result;
+}
+
+// Each undefined symbol of a Mach-O file names the library it must come from.
+Unresolved check_macho(const Exam& exam, const Library& library) {
+  Unresolved result{&library, {}, false};
+  if (library.slices.empty() || !library.missing.empty()) return result;
+  const MachO& slice = library.slices.front();
+  for (size_t i = 0; i < slice.dylibs().size(); ++i) {
+    const std::string name = std::filesystem::path(slice.dylibs()[i].name).filename().string();
+    const Library* provider = nullptr;
+    for (const Library* d : library.dependencies) {
+      if (d->path.filename() == name) provider = d;
+    }
+    if (!provider || provider->slices.empty()) continue;
+    std::unordered_set<std::string_view> defined;
+    bool reexports = false;
+    for (const Library* l : exam.libraries.closure(*provider)) {
+      for (const MachO& s : l->slices) {
+        s.for_each_defined([&](std::string_view symbol) { defined.insert(symbol); });
+        for (const MachO::Dylib& d : s.dylibs()) reexports |= d.reexported && !d.name.starts_with('@');
+      }
+    }
+    if (reexports) continue;
+    slice.for_each_undefined([&](std::string_view symbol, bool weak, unsigned from) {
+      if (!weak && from == i + 1 && !defined.contains(symbol)) result.symbols.emplace_back(symbol);
+    });
+  }
+  return result;
+}
+
+Finding describe(const Exam& exam, const Unresolved& u) {
+  const Library& library = *u.library;
+  const bool loaded = library.reachable || is_plug_in(library);
+  std::vector<std::string> names, providers;
+  for (const std::string& symbol : u.symbols) names.push_back(readable(symbol));
+  for (const Library* d : library.dependencies) {
+    if (d->owner && d->owner != library.owner) providers.push_back(d->owner->shown());
+  }
+  std::sort(providers.begin(), providers.end());
+  providers.erase(std::unique(providers.begin(), providers.end()), providers.end());
+  const std::string own = library.owner ? library.owner->shown() : library.shown;
+  Finding f;
+  f.severity = loaded ? Severity::error : Severity::note;
+  f.sureness = library.module ? Sureness::certain : loaded ? Sureness::likely : Sureness::possible;
+  if (u.of_python) {
+    f.what = concat(own, " was built for another version of Python than ", exam.environment.version.text());
+  } else if (!providers.empty()) {
+    f.what = concat(own, " does not fit ", some_of(providers), ": it expects what that does not have");
+  } else {
+    f.what = concat(own, " needs ", u.symbols.size(), " symbols that no library provides");
+  }
+  f.evidence = {concat("in ", library.shown), concat("undefined: ", some_of(names, 3))};
+  f.leads_to = concat("ImportError: ", library.path.filename().string(), ": undefined symbol: ", u.symbols.front());
+  const std::string name = library.owner ? library.owner->name : "the package that holds it";
+  f.fix = library.owner ? concat(exam.environment.pip(), " install --upgrade --force-reinstall ", name)
+                        : "Install a build of it that fits.";
+  return f;
+}
+
+}  // namespace
+
+void find_undefined_symbols(const Exam& exam, Findings& findings) {
+  std::vector<const Library*> program;
+  if (exam.libraries.interpreter()) program = exam.libraries.closure(*exam.libraries.interpreter());
+  const auto& all = exam.libraries.all();
+  std::vector<Unresolved> results(all.size());
+  parallel_for(all.size(), [&](size_t i) {
+    const Library& library = *all[i];
+    if (!library.in_environment || !exam.libraries.fits_interpreter(library)) return;
+    try {
+      if (library.elf && exam.libraries.system_known()) results[i] = check_elf(exam, library, program);
+      if (!library.slices.empty()) results[i] = check_macho(exam, library);
+    } catch (const Error&) {
+      // A garbled symbol table: damaged_libraries speaks of files that are cut off.
+    }
+  });
+  for (const Unresolved& u : results) {
+    if (!u.symbols.empty()) findings.push_back(describe(exam, u));
+  }
+}
+
+}  // namespace plimsoll::doctor
