@@ -70,7 +70,7 @@ inline constexpr int kAnyNumber = 1 << 20;
 
 struct OpDef {
   std::string_view name;
-  Arity arity;
+  Arity arity = {};
   std::span<const AttrDef> attrs = {};
   // Types of the outputs. Throws Error{invalid_argument} naming op, expected and got.
   std::vector<TensorType> (*infer)(const OpCall& call) = nullptr;

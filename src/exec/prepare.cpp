@@ -1,0 +1,37 @@
+#include "exec/prepare.h"
+
+#include "ops/fused.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr double kSmallWork = 200e3;  // flops, or bytes: some 10 us of one core
+
+std::string types_text(std::span<const TensorType> types) {
+  std::string s;
+  for (const TensorType& t : types) s += concat(s.empty() ? "" : ", ", t);
+  return s;
+}
+
+}  // namespace
+
+int threads_for(const Cost& cost, int most) {
+  return cost.flops < kSmallWork && cost.bytes < kSmallWork ? 1 : most;
+}
+
+Kernel prepare_kernel(const OpDef& op, const KernelQuery& query, bool reference) {
+  const std::span<const KernelDef> kernels = reference && !op.kernels.empty() ? op.kernels.last(1) : op.kernels;
+  for (const KernelDef& k : kernels) {
+    if (k.fits && !k.fits(query)) continue;
+    try {
+      return k.prepare(query);
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::unsupported) throw;
+    }
+  }
+  if (op.tile) return prepare_elementwise(op, query);
+  fail(ErrorKind::unsupported, op.name, "no cpu kernel for (", types_text(query.in), ")");
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,120 @@
+#include "plimsoll/program.h"
+
+#include <algorithm>
+
+#include "device/cpu/thread_pool.h"
+#include "exec/step_list.h"
+#include "memory/arena.h"
+#include "memory/buffer.h"
+#include "passes/passes.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll {
+namespace {
+
+StepOptions step_options(const CompileOptions& o) {
+  StepOptions s;
+  s.threads = available_threads(o.threads > 0 ? o.threads : hardware_threads());
+  s.reference_kernels = o.reference_kernels;
+  s.poison = o.poison;
+  s.plan.reuse = !o.no_reuse;
+  s.plan.reorder = !o.no_reuse;
+  return s;
+}
+
+MemoryReport report(const StepList& steps) {
+  MemoryReport r;
+  r.arena = steps.plan().arena_bytes();
+  r.lower_bound = steps.plan().lower_bound();
+  for (const GraphVariable& v : steps.graph().variables()) r.variables += byte_size(v.storage.dtype(), v.storage.shape());
+  for (const Node& n : steps.graph().nodes()) {
+    for (const auto& [name, value] : n.attrs) {
+      if (const Tensor* t = std::get_if<Tensor>(&value)) r.constants += byte_size(t->dtype(), t->shape());
+    }
+  }
+  return r;
+}
+
+}  // namespace
+
+struct Program::Body {
+  Body(Graph graph, const CompileOptions& options)
+      : steps(std::move(graph), step_options(options)),
+        arena(options.arena ? options.arena : std::make_shared<Arena>()),
+        memory(report(steps)) {
+    arena->ensure(memory.arena);
+    steps.bind_arena(arena->base());
+    in.resize(steps.graph().inputs().size());
+    out.resize(steps.graph().outputs().size());
+  }
+
+  void bind(std::span<const Tensor> inputs, std::span<Tensor> outputs);
+
+  StepList steps;
+  std::shared_ptr<Arena> arena;
+  MemoryReport memory;
+  std::vector<void*> in, out;
+};
+
+void Program::Body::bind(std::span<const Tensor> inputs, std::span<Tensor> outputs) {
+  const Graph& graph = steps.graph();
+  require(inputs.size() == in.size(), "program", "expected ", in.size(), " inputs, got ", inputs.size());
+  require(outputs.size() == out.size(), "program", "expected ", out.size(), " outputs, got ", outputs.size());
+  for (size_t i = 0; i < in.size(); ++i) {
+    const GraphInput& input = graph.inputs()[i];
+    require(inputs[i].type() == graph.type(input.value), "program", "expected input '", input.name, "' of type ",
+            graph.type(input.value), ", got ", inputs[i].type());
+    in[i] = inputs[i].data();
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    const GraphOutput& output = graph.outputs()[i];
+    const TensorType& type = graph.type(output.value);
+    if (!outputs[i].defined()) outputs[i] = Tensor::empty(type.dtype, type.shape);
+    require(outputs[i].type() == type, "program", "expected output '", output.name, "' of type ", type, ", got ",
+            outputs[i].type());
+    out[i] = outputs[i].data();
+  }
+}
+
+Program::Program(std::unique_ptr<Body> body) : body_(std::move(body)) {}
+Program::Program(Program&&) noexcept = default;
+Program& Program::operator=(Program&&) noexcept = default;
+Program::~Program() = default;
+
+Program Program::compile(const Graph& graph, const CompileOptions& options) {
+  try {
+    return Program(std::make_unique<Body>(run_passes(graph, options.skip_passes), options));
+  } catch (const std::bad_alloc&) {
+    fail(ErrorKind::out_of_memory, "program", "no memory left to make a program of ", graph.nodes().size(), " nodes");
+  }
+}
+
+void Program::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) {
+  body_->bind(inputs, outputs);
+  if (!body_->steps.parallel()) return body_->steps.run(body_->in.data(), body_->out.data());
+  const ParallelRegion region;
+  body_->steps.run(body_->in.data(), body_->out.data());
+}
+
+std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) {
+  std::vector<Tensor> outputs(body_->out.size());
+  run(inputs, outputs);
+  return outputs;
+}
+
+const MemoryReport& Program::memory() const { return body_->memory; }
+std::string Program::text() const { return body_->steps.text(); }
+size_t Program::steps() const { return body_->steps.size(); }
+
+std::vector<std::pair<std::string, double>> Program::profile(std::span<const Tensor> inputs, int runs) {
+  std::vector<Tensor> outputs(body_->out.size());
+  run(inputs, outputs);
+  std::vector<double> seconds(steps(), 0.0);
+  const ParallelRegion region;
+  for (int i = 0; i < runs; ++i) body_->steps.run_timed(body_->in.data(), body_->out.data(), seconds);
+  std::vector<std::pair<std::string, double>> rows;
+  for (size_t i = 0; i < seconds.size(); ++i) rows.emplace_back(body_->steps.step_name(i), seconds[i] / runs);
+  return rows;
+}
+
+}  // namespace plimsoll

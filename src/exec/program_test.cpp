@@ -1,0 +1,123 @@
+#include "plimsoll/program.h"
+
+#include <gtest/gtest.h>
+
+#include "memory/account.h"
+#include "memory/arena.h"
+#include "plimsoll/autodiff.h"
+#include "plimsoll/error.h"
+#include "plimsoll/ops.h"
+
+namespace plimsoll {
+namespace {
+
+std::vector<float> values(const Tensor& t) {
+  const float* p = t.data<float>();
+  return {p, p + t.shape().elements()};
+}
+
+TEST(Program, UpdatesVariablesInPlace) {
+  Graph g;
+  const Tensor storage = Tensor::full(DType::f32, {3}, 1.0);
+  const Tensor v = g.variable("v", storage);
+  const Tensor x = g.input("x", DType::f32, {3});
+  g.update(v, v + x);
+  Program p = Program::compile(g);
+  const Tensor in = Tensor::full(DType::f32, {3}, 2.0);
+  p(std::span(&in, 1));
+  p(std::span(&in, 1));
+  EXPECT_EQ(values(storage), (std::vector<float>{5, 5, 5}));
+}
+
+TEST(Program, AnOutputOfTheOldValueIsNotOverwrittenByTheUpdate) {
+  Graph g;
+  const Tensor storage = Tensor::full(DType::f32, {2}, 1.0);
+  const Tensor v = g.variable("v", storage);
+  g.update(v, v * 10.0);
+  g.output("old", v);
+  g.output("shifted", v + 1.0);
+  Program p = Program::compile(g);
+  const std::vector<Tensor> out = p({});
+  EXPECT_EQ(values(out[0]), (std::vector<float>{1, 1}));
+  EXPECT_EQ(values(out[1]), (std::vector<float>{2, 2}));
+  EXPECT_EQ(values(storage), (std::vector<float>{10, 10}));
+}
+
+TEST(Program, SwappedVariablesComeOutSwapped) {
+  Graph g;
+  const Tensor a = Tensor::full(DType::f32, {2}, 1.0), b = Tensor::full(DType::f32, {2}, 2.0);
+  const Tensor va = g.variable("a", a), vb = g.variable("b", b);
+  g.update(va, vb);
+  g.update(vb, va);
+  Program::compile(g)({});
+  EXPECT_EQ(values(a), (std::vector<float>{2, 2}));
+  EXPECT_EQ(values(b), (std::vector<float>{1, 1}));
+}
+
+TEST(Program, InputsAndConstantsMayBeOutputs) {
+  Graph g;
+  const Tensor x = g.input("x", DType::f32, {2});
+  g.output("x", x);
+  g.output("again", reshape(x, Shape{2, 1}));
+  g.output("c", g.constant(Tensor::full(DType::f32, {1}, 7)));
+  const Tensor in = Tensor::full(DType::f32, {2}, 3);
+  const auto out = Program::compile(g)(std::span(&in, 1));
+  EXPECT_EQ(values(out[0]), (std::vector<float>{3, 3}));
+  EXPECT_EQ(values(out[1]), (std::vector<float>{3, 3}));
+  EXPECT_EQ(values(out[2]), (std::vector<float>{7}));
+}
+
+TEST(Program, RefusesWrongInputsAndChangesNothing) {
+  Graph g;
+  const Tensor storage = Tensor::full(DType::f32, {2}, 1.0);
+  const Tensor v = g.variable("v", storage);
+  g.update(v, v + g.input("x", DType::f32, {2}));
+  Program p = Program::compile(g);
+  const Tensor wrong = Tensor::full(DType::f32, {3}, 1);
+  EXPECT_THROW(p(std::span(&wrong, 1)), Error);
+  EXPECT_THROW(p({}), Error);
+  EXPECT_EQ(values(storage), (std::vector<float>{1, 1}));
+}
+
+TEST(Program, ProgramsOfAModelShareOneArena) {
+  const auto arena = std::make_shared<Arena>();
+  std::vector<Program> programs;
+  for (const int64_t n : {1000, 100000, 10}) {
+    Graph g;
+    const Tensor x = g.input("x", DType::f32, {n});
+    g.output("y", sum(cumsum(exp(x), 0) * 0.5));
+    CompileOptions options;
+    options.arena = arena;
+    programs.push_back(Program::compile(g, options));
+  }
+  for (size_t i = 0; i < 3; ++i) {
+    const int64_t n = i == 0 ? 1000 : i == 1 ? 100000 : 10;
+    const Tensor in = Tensor::zeros(DType::f32, {n});
+    EXPECT_NEAR(programs[i](std::span(&in, 1))[0].item() / (0.25 * n * (n + 1)), 1.0, 1e-5);
+  }
+}
+
+TEST(Program, ALineTooLowIsAnErrorBeforeTheFirstRun) {
+  Graph g;
+  const Tensor x = g.input("x", DType::f32, {1 << 20});
+  g.output("y", sum(cumsum(x, 0)));
+  account::set_limit(account::used() + 1000);
+  EXPECT_THROW(Program::compile(g), Error);
+  account::set_limit(account::kNoLimit);
+  EXPECT_NO_THROW(Program::compile(g));
+}
+
+TEST(Eager, GivesWhatAProgramGives) {
+  const Tensor a = Tensor::full(DType::f32, {2, 3}, 2), b = Tensor::full(DType::f32, {3}, 3);
+  EXPECT_EQ(values(a * b + 1.0), (std::vector<float>(6, 7)));
+  EXPECT_EQ(sum(a).item(), 12);
+}
+
+TEST(Eager, AFailedCallIsForgotten) {
+  const Tensor a = Tensor::full(DType::f32, {2}, 2), b = Tensor::full(DType::f32, {3}, 3);
+  EXPECT_THROW(add(a, b), Error);
+  EXPECT_THROW(add(a, b), Error);
+}
+
+}  // namespace
+}  // namespace plimsoll

@@ -1,0 +1,154 @@
+#include "exec/step_list.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "exec/prepare.h"
+#include "exec/sub_program.h"
+#include "graph/op.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll {
+namespace {
+
+bool runs(const Node& node) { return !node.op->alias && node.op->name != "constant"; }
+
+std::vector<Kernel> prepare_all(const Graph& graph, const StepOptions& options, bool* parallel) {
+  std::vector<Kernel> kernels(graph.nodes().size());
+  const SubGraphCompiler compiler(options);
+  for (size_t n = 0; n < graph.nodes().size(); ++n) {
+    const Node& node = graph.nodes()[n];
+    if (!runs(node)) continue;
+    std::vector<TensorType> in, out;
+    for (const ValueId v : node.inputs) in.push_back(graph.type(v));
+    for (const ValueId v : node.outputs) out.push_back(graph.type(v));
+    const int threads = threads_for(cost_of({*node.op, in, node.attrs}, out), options.threads);
+    *parallel = *parallel || threads > 1;
+    kernels[n] = prepare_kernel(*node.op, {in, out, node.attrs, threads, &compiler}, options.reference_kernels);
+  }
+  return kernels;
+}
+
+std::vector<int64_t> scratch_sizes(const std::vector<Kernel>& kernels) {
+  std::vector<int64_t> sizes;
+  sizes.reserve(kernels.size());
+  for (const Kernel& k : kernels) sizes.push_back(k.scratch);
+  return sizes;
+}
+
+}  // namespace
+
+StepList::StepList(Graph graph, const StepOptions& options)
+    : graph_(std::move(graph)),
+      kernels_(prepare_all(graph_, options, &parallel_)),
+      plan_(Plan::make(graph_, scratch_sizes(kernels_), options.plan)),
+      poison_(options.poison) {
+  steps_.reserve(plan_.order().size());
+  for (const NodeId node : plan_.order()) add_step(node);
+  for (const PlanCopy& copy : plan_.copies()) {
+    const TensorType& t = graph_.type(copy.from);
+    const uint32_t from = add_arg(copy.source);
+    copies_.push_back({from, add_arg(copy.to), static_cast<size_t>(byte_size(t.dtype, t.shape))});
+  }
+}
+
+uint32_t StepList::add_arena_arg(int64_t offset) {
+  const uint32_t arg = static_cast<uint32_t>(args_.size());
+  args_.push_back(nullptr);
+  arena_args_.push_back({arg, offset});
+  return arg;
+}
+
+uint32_t StepList::add_arg(const Place& place) {
+  const uint32_t arg = static_cast<uint32_t>(args_.size());
+  const uint32_t index = static_cast<uint32_t>(place.at);
+  switch (place.kind) {
+    case Place::Kind::arena: return add_arena_arg(place.at);
+    case Place::Kind::none: args_.push_back(nullptr); break;
+    case Place::Kind::input:
+      args_.push_back(nullptr);
+      input_patches_.push_back({arg, index});
+      break;
+    case Place::Kind::output:
+      args_.push_back(nullptr);
+      output_patches_.push_back({arg, index});
+      break;
+    case Place::Kind::variable: args_.push_back(graph_.variables()[index].storage.data()); break;
+    case Place::Kind::constant: args_.push_back(graph_.node(index).attrs.tensor("value").data()); break;
+  }
+  return arg;
+}
+
+void StepList::add_step(NodeId id) {
+  const Node& node = graph_.node(id);
+  const uint32_t first = static_cast<uint32_t>(args_.size());
+  for (const ValueId v : node.inputs) add_arg(plan_.place(v));
+  for (const ValueId v : node.outputs) add_arg(plan_.place(v));
+  if (kernels_[id].scratch > 0) add_arena_arg(plan_.scratch(id));
+  steps_.push_back({kernels_[id].run, kernels_[id].state.get(), first, id});
+}
+
+void StepList::bind_arena(void* base) {
+  if (base == arena_) return;
+  arena_ = static_cast<char*>(base);
+  for (const ArenaArg& a : arena_args_) args_[a.arg] = arena_ + a.offset;
+}
+
+void StepList::patch(void* const* inputs, void* const* outputs) {
+  for (const Patch& p : input_patches_) args_[p.arg] = inputs[p.index];
+  for (const Patch& p : output_patches_) args_[p.arg] = outputs[p.index];
+}
+
+void StepList::poison_dead(size_t step) {
+  for (const ValueId v : plan_.dying(step)) {
+    const TensorType& t = graph_.type(v);
+    std::memset(arena_ + plan_.place(v).at, 0xFF, static_cast<size_t>(byte_size(t.dtype, t.shape)));
+  }
+}
+
+void StepList::run(void* const* inputs, void* const* outputs) {
+  patch(inputs, outputs);
+  if (poison_) std::memset(arena_, 0xFF, static_cast<size_t>(plan_.arena_bytes()));
+  void* const* const args = args_.data();
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const Step& step = steps_[i];
+    step.run(step.state, args + step.first_arg);
+    if (poison_) [[unlikely]] poison_dead(i);
+  }
+  for (const BoundCopy& c : copies_) std::memmove(args_[c.to], args_[c.from], c.bytes);
+}
+
+void StepList::run_timed(void* const* inputs, void* const* outputs, std::span<double> seconds) {
+  using Clock = std::chrono::steady_clock;
+  patch(inputs, outputs);
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const auto start = Clock::now();
+    steps_[i].run(steps_[i].state, args_.data() + steps_[i].first_arg);
+    seconds[i] += std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  for (const BoundCopy& c : copies_) std::memmove(args_[c.to], args_[c.from], c.bytes);
+}
+
+std::string StepList::step_name(size_t i) const {
+  const Node& node = graph_.node(steps_[i].node);
+  return concat(node.layer, node.layer.empty() ? "" : "/", node.op->name, " [", kernels_[steps_[i].node].name, "]");
+}
+
+std::string StepList::text() const {
+  std::string out;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const NodeId id = steps_[i].node;
+    out += concat(i, ": ", step_name(i), " ->");
+    for (const ValueId v : graph_.node(id).outputs) {
+      const Place& p = plan_.place(v);
+      out += concat(" ", graph_.type(v), p.kind == Place::Kind::arena ? concat("@", p.at) : std::string());
+    }
+    if (kernels_[id].scratch > 0) out += concat(" scratch ", kernels_[id].scratch, "@", plan_.scratch(id));
+    out += "\n";
+  }
+  for (const PlanCopy& c : plan_.copies()) out += concat("copy value ", c.from, " ", graph_.type(c.from), "\n");
+  return out;
+}
+
+}  // namespace plimsoll

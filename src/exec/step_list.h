@@ -1,0 +1,84 @@
+// StepList: a planned graph as a flat list of ready calls. Running it allocates nothing, looks nothing up and takes no
+// lock. It owns the kernels and the constants; the arena, inputs and outputs are given from outside. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/kernel.h"
+#include "plan/plan.h"
+#include "plimsoll/graph.h"
+
+namespace plimsoll {
+
+struct StepOptions {
+  int threads = 1;
+  bool reference_kernels = false;
+  bool poison = false;
+  PlanOptions plan;
+};
+
+class StepList {
+ public:
+  // Prepares kernels and plans memory. Requires: passes have run.
+  StepList(Graph graph, const StepOptions& options);
+
+  const Graph& graph() const { return graph_; }
+  const Plan& plan() const { return plan_; }
+  size_t size() const { return steps_.size(); }
+  bool parallel() const { return parallel_; }
+
+  // Sets where the arena lies; plan().arena_bytes() bytes from there are used.
+  void bind_arena(void* base);
+  // One pointer per input and output of the graph, in its order. Requires: the arena is bound.
+  void run(void* const* inputs, void* const* outputs);
+  // The same, adding the seconds each step took to `seconds` (one entry per step).
+  void run_timed(void* const* inputs, void* const* outputs, std::span<double> seconds);
+
+  std::string step_name(size_t step) const;  // "conv2d/conv [onednn brgconv:avx2]"
+  std::string text() const;
+
+ private:
+  struct Step {
+    Kernel::Run run;
+    const void* state;
+    uint32_t first_arg;
+    NodeId node;
+  };
+  struct Patch {  // args_[arg] = inputs[index] or outputs[index]
+    uint32_t arg;
+    uint32_t index;
+  };
+  struct ArenaArg {
+    uint32_t arg;
+    int64_t offset;
+  };
+  struct BoundCopy {
+    uint32_t from, to;  // args
+    size_t bytes;
+  };
+
+  void add_step(NodeId node);
+  uint32_t add_arg(const Place& place);
+  uint32_t add_arena_arg(int64_t offset);
+  void patch(void* const* inputs, void* const* outputs);
+  void poison_dead(size_t step);
+
+  Graph graph_;
+  std::vector<Kernel> kernels_;  // one per node; empty for those that do not run
+  Plan plan_;
+  std::vector<Step> steps_;
+  std::vector<void*> args_;
+  std::vector<Patch> input_patches_, output_patches_;
+  std::vector<ArenaArg> arena_args_;
+  std::vector<BoundCopy> copies_;
+  char* arena_ = nullptr;
+  bool poison_ = false;
+  bool parallel_ = false;
+};
+
+}  // namespace plimsoll

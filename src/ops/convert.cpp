@@ -1,0 +1,125 @@
+// cast(x, dtype) and bitcast(x, dtype). Integers wrap into a narrower type; floats cut off their fraction and saturate, NaN becomes 0;
+// bool is x != 0. Whatever comes in, the result is defined.
+#include <limits>
+#include <type_traits>
+
+#include "device/cpu/highway.h"
+#include "ops/elementwise.h"
+
+namespace plimsoll {
+namespace {
+
+struct Bool {};  // stored in a byte, but converted to as x != 0
+
+template <class From, class To>
+To convert(From x) {
+  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    // 2^bits is exact in From, the largest integer of To may not be.
+    constexpr From kEnd = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * 2;
+    constexpr From kBegin = static_cast<From>(std::numeric_limits<To>::min());
+    if (!(x > kBegin)) return x == x ? std::numeric_limits<To>::min() : To(0);
+    return x >= kEnd ? std::numeric_limits<To>::max() : static_cast<To>(x);
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+template <class From, class To>
+void cast_tile(const void* const* in, void* out, size_t n, const double*) {
+  const From* x = static_cast<const From*>(in[0]);
+  if constexpr (std::is_same_v<To, Bool>) {
+    uint8_t* y = static_cast<uint8_t*>(out);
+    PLIMSOLL_EACH
+    for (size_t i = 0; i < n; ++i) y[i] = x[i] != From(0);
+  } else {
+    To* y = static_cast<To*>(out);
+    PLIMSOLL_EACH
+    for (size_t i = 0; i < n; ++i) y[i] = convert<From, To>(x[i]);
+  }
+}
+
+template <class From>
+TileFn cast_from(DType to) {
+  switch (to) {
+    case DType::boolean: return cast_tile<From, Bool>;
+    case DType::u8: return cast_tile<From, uint8_t>;
+    case DType::u16: return cast_tile<From, uint16_t>;
+    case DType::u32: return cast_tile<From, uint32_t>;
+    case DType::u64: return cast_tile<From, uint64_t>;
+    case DType::i8: return cast_tile<From, int8_t>;
+    case DType::i16: return cast_tile<From, int16_t>;
+    case DType::i32: return cast_tile<From, int32_t>;
+    case DType::i64: return cast_tile<From, int64_t>;
+    case DType::f64: return cast_tile<From, double>;
+    default: return cast_tile<From, float>;
+  }
+}
+
+Tile tile_cast(std::span<const TensorType> in, const TensorType& out, const Attrs&) {
+  switch (in[0].dtype) {
+    case DType::boolean: case DType::u8: return {cast_from<uint8_t>(out.dtype), {}};
+    case DType::u16: return {cast_from<uint16_t>(out.dtype), {}};
+    case DType::u32: return {cast_from<uint32_t>(out.dtype), {}};
+    case DType::u64: return {cast_from<uint64_t>(out.dtype), {}};
+    case DType::i8: return {cast_from<int8_t>(out.dtype), {}};
+    case DType::i16: return {cast_from<int16_t>(out.dtype), {}};
+    case DType::i32: return {cast_from<int32_t>(out.dtype), {}};
+    case DType::i64: return {cast_from<int64_t>(out.dtype), {}};
+    case DType::f64: return {cast_from<double>(out.dtype), {}};
+    default: return {cast_from<float>(out.dtype), {}};
+  }
+}
+
+std::vector<TensorType> infer_cast(const OpCall& call) {
+  require_dtype(call, 0, kAllReal);
+  const DType to = call.attrs.dtype("dtype");
+  require(!is_complex(to), "cast", "expected a real dtype, got ", to);
+  return {{to, call.in[0].shape}};
+}
+
+std::vector<TensorType> infer_bitcast(const OpCall& call) {
+  const DType to = call.attrs.dtype("dtype");
+  require(size_of(to) == size_of(call.in[0].dtype), "bitcast", "expected a dtype of ", size_of(call.in[0].dtype),
+          " bytes, as ", call.in[0], " has, got ", to);
+  return {{to, call.in[0].shape}};
+}
+
+void grad_cast(GradContext& g) {
+  if (is_float(g.in(0).dtype()) && is_float(g.out().dtype())) g.set(0, cast(g.dout(), g.in(0).dtype()));
+}
+
+std::vector<OpCase> cases_cast() {
+  std::vector<OpCase> list;
+  for (const DType to : kAllReal) list.push_back({{{{3, 37}, 0, 100}}, {{"dtype", to}}, false});
+  for (const DType to : kFloats) list.push_back({{{{7, 1, 5}, -3, 3}}, {{"dtype", to}}, to == DType::f64});
+  list.push_back({{{{0, 2}}}, {{"dtype", DType::f32}}, false});
+  return list;
+}
+
+std::vector<OpCase> cases_bitcast() {
+  return {{{{{3, 5}, -9, 9, DType::f32}}, {{"dtype", DType::i32}}, false},
+          {{{{}, -9, 9, DType::i64}}, {{"dtype", DType::f64}}, false}};
+}
+
+constexpr AttrDef kAttrs[] = {{"dtype", AttrKind::dtype}};
+constexpr std::array kOneSize = {DType::u32};
+
+constexpr OpDef kDefs[] = {
+    {.name = "cast", .attrs = kAttrs, .infer = infer_cast, .grad = grad_cast, .tile = tile_cast, .cases = cases_cast,
+     .dtypes = kAllReal},
+    {.name = "bitcast", .attrs = kAttrs, .infer = infer_bitcast, .alias = true, .cases = cases_bitcast,
+     .dtypes = kOneSize},
+};
+
+}  // namespace
+
+std::span<const OpDef> ops_convert() { return kDefs; }
+
+Tensor cast(const Tensor& x, DType dtype) {
+  return x.dtype() == dtype ? x : apply1(get_op("cast"), {x}, {{"dtype", dtype}});
+}
+Tensor bitcast(const Tensor& x, DType dtype) {
+  return x.dtype() == dtype ? x : apply1(get_op("bitcast"), {x}, {{"dtype", dtype}});
+}
+
+}  // namespace plimsoll

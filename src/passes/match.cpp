@@ -1,0 +1,75 @@
+// Chains of small ops that a library kernel does in one go become that op. In a training graph this reaches what the
+// backward pass does not look into (a bias and a ReLU behind a convolution); layers that want more call the library op.
+#include "passes/match.h"
+
+#include <array>
+
+#include "graph/op.h"
+#include "passes/passes.h"
+#include "plimsoll/ops.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr std::array<Matcher, 5> kMatchers = {match_dense, match_conv_bias, match_cross_entropy, match_layer_norm,
+                                              match_attention};
+constexpr int kMaxRounds = 4;  // an activation joins what an earlier round made
+
+bool once(const Graph& graph, Graph* out) {
+  Rewriter r(graph);
+  Match m(r);
+  bool changed = false;
+  for (NodeId n = 0; n < graph.nodes().size(); ++n) {
+    if (!r.live(n)) continue;
+    const Node& node = graph.node(n);
+    Tensor replacement;
+    const std::string layer = r.graph().set_layer(node.layer);
+    for (const Matcher matcher : kMatchers) {
+      if (!replacement.defined() && node.outputs.size() == 1) replacement = matcher(m, node);
+    }
+    r.graph().set_layer(layer);
+    if (replacement.defined()) {
+      r.set(node.outputs[0], replacement.id());
+      changed = true;
+    } else {
+      r.copy(n);
+    }
+  }
+  *out = r.finish();
+  return changed;
+}
+
+}  // namespace
+
+const Node* Match::made_by(ValueId v, std::string_view op) const {
+  const NodeId p = graph().value(v).producer;
+  return graph().is(p, op) ? &graph().node(p) : nullptr;
+}
+
+const Node* Match::only_made_by(ValueId v, std::string_view op) const {
+  return r_.uses(v) == 1 ? made_by(v, op) : nullptr;
+}
+
+std::optional<Match::Operands> Match::one_made_by(const Node& node, std::string_view op) const {
+  if (const Node* n = only_made_by(node.inputs[0], op)) return Operands{n, node.inputs[1]};
+  if (const Node* n = only_made_by(node.inputs[1], op)) return Operands{n, node.inputs[0]};
+  return std::nullopt;
+}
+
+std::optional<double> Match::number(ValueId v) const {
+  const Splat s = splat(graph(), v);
+  return s.known ? std::optional(s.value) : std::nullopt;
+}
+
+Graph pass_match(const Graph& graph) {
+  Graph current = Rewriter(graph).copy_all();
+  for (int round = 0; round < kMaxRounds; ++round) {
+    Graph next;
+    const bool changed = once(current, &next);
+    current = Rewriter(next).copy_all();
+    if (!changed) break;
+  }
+  return current;
+}
+
+}  // namespace plimsoll

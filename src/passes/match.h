@@ -1,0 +1,43 @@
+// What the matchers of pass_match share: looking back from a node through values that nobody else reads.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "passes/rewriter.h"
+
+namespace plimsoll {
+
+class Match {
+ public:
+  explicit Match(Rewriter& r) : r_(r) {}
+
+  Rewriter& rewriter() { return r_; }
+  const Graph& graph() const { return r_.old(); }
+  const TensorType& type(ValueId v) const { return graph().type(v); }
+  Tensor tensor(ValueId v) { return r_.tensor(v); }
+
+  // The node that makes `v`, if it is of this op.
+  const Node* made_by(ValueId v, std::string_view op) const;
+  // The same, if nobody else reads `v`: a matcher may swallow it.
+  const Node* only_made_by(ValueId v, std::string_view op) const;
+  // For a commutative node: the operands such that the first is made only by `op`; empty if neither is.
+  struct Operands { const Node* node; ValueId other; };
+  std::optional<Operands> one_made_by(const Node& node, std::string_view op) const;
+  // The number all elements of `v` have.
+  std::optional<double> number(ValueId v) const;
+
+ private:
+  Rewriter& r_;
+};
+
+// A matcher looks at one node and returns what takes the place of its first output, or an undefined tensor.
+using Matcher = Tensor (*)(Match& m, const Node& node);
+
+Tensor match_dense(Match& m, const Node& node);          // dot_general + bias, then an activation
+Tensor match_conv_bias(Match& m, const Node& node);      // conv + bias, then an activation
+Tensor match_cross_entropy(Match& m, const Node& node);  // log(softmax), -sum(t * log_softmax)
+Tensor match_layer_norm(Match& m, const Node& node);     // (x - mean) / sqrt(variance + epsilon) * gamma + beta
+Tensor match_attention(Match& m, const Node& node);      // softmax(q k^T * scale) v
+
+}  // namespace plimsoll
