@@ -1,0 +1,86 @@
+// slice: x[start:limit:stride] on every axis.
+#include "device/cpu/strided_copy.h"
+#include "device/kernel.h"
+#include "ops/elementwise.h"
+
+namespace plimsoll {
+namespace {
+
+std::vector<TensorType> infer(const OpCall& call) {
+  const Shape& in = call.in[0].shape;
+  const Ints &starts = call.attrs.ints("starts"), &limits = call.attrs.ints("limits"), &strides = call.attrs.ints("strides");
+  const size_t rank = static_cast<size_t>(in.rank());
+  require(starts.size() == rank && limits.size() == rank && (strides.size() == rank || strides.empty()), "slice",
+          "expected ", rank, " starts, limits and strides for ", call.in[0], ", got ", starts.size(), ", ", limits.size(),
+          " and ", strides.size());
+  std::vector<int64_t> sizes;
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t size = in[static_cast<int>(i)], stride = strides.empty() ? 1 : strides[i];
+    require(0 <= starts[i] && starts[i] <= limits[i] && limits[i] <= size && stride >= 1, "slice",
+            "expected 0 <= start <= limit <= ", size, " and stride >= 1 on axis ", i, ", got ", starts[i], ":", limits[i],
+            ":", stride);
+    sizes.push_back((limits[i] - starts[i]) / stride + ((limits[i] - starts[i]) % stride != 0));
+  }
+  return {{call.in[0].dtype, Shape(std::span<const int64_t>(sizes))}};
+}
+
+// What was cut off comes back as zeros.
+void grad(GradContext& g) {
+  const Shape& in = g.in(0).shape();
+  const Ints &starts = g.attrs().ints("starts"), &strides = g.attrs().ints("strides");
+  Ints high, interior;
+  for (int i = 0; i < in.rank(); ++i) {
+    const size_t a = static_cast<size_t>(i);
+    const int64_t stride = strides.empty() ? 1 : strides[a], size = g.out().shape()[i];
+    interior.push_back(stride - 1);
+    high.push_back(in[i] - starts[a] - (size == 0 ? 0 : (size - 1) * stride + 1));
+  }
+  g.set(0, pad(g.dout(), starts, high, interior));
+}
+
+struct State {
+  StridedCopy copy;
+  int64_t start;  // bytes
+};
+
+void run(const State& s, void* const* args) { s.copy.run(args[1], static_cast<const char*>(args[0]) + s.start); }
+
+Kernel prepare(const KernelQuery& q) {
+  const Ints &starts = q.attrs.ints("starts"), &strides = q.attrs.ints("strides");
+  StridedCopy::Strides from = row_major(q.in[0].shape);
+  const size_t size = size_of(q.in[0].dtype);
+  int64_t start = 0;
+  for (size_t i = 0; i < starts.size(); ++i) {
+    start += starts[i] * from[i] * static_cast<int64_t>(size);
+    if (!strides.empty()) from[i] *= strides[i];
+  }
+  StridedCopy copy(q.out[0].shape, row_major(q.out[0].shape), from, size, q.threads);
+  return make_kernel<State, run>("strided copy", {copy, start});
+}
+
+std::vector<OpCase> cases() {
+  struct Row { Shape shape; Ints starts, limits, strides; };
+  const Row rows[] = {{{7}, {2}, {6}, {}}, {{7}, {3}, {3}, {}}, {{5, 4}, {1, 0}, {5, 4}, {2, 3}}, {{}, {}, {}, {}},
+                      {{0, 3}, {0, 1}, {0, 3}, {}}, {{2, 3, 1, 5, 4}, {0, 1, 0, 2, 0}, {2, 3, 1, 5, 3}, {1, 1, 1, 2, 1}},
+                      {{40, 70}, {3, 8}, {39, 64}, {}}};
+  std::vector<OpCase> list;
+  for (const Row& r : rows) {
+    list.push_back({{{r.shape}}, {{"starts", r.starts}, {"limits", r.limits}, {"strides", r.strides}}});
+  }
+  return list;
+}
+
+constexpr AttrDef kAttrs[] = {{"limits", AttrKind::ints}, {"starts", AttrKind::ints}, {"strides", AttrKind::ints, "[]"}};
+constexpr KernelDef kKernels[] = {{.name = "strided copy", .prepare = prepare}};
+constexpr OpDef kDefs[] = {{.name = "slice", .attrs = kAttrs, .infer = infer, .grad = grad, .kernels = kKernels,
+                            .cases = cases, .dtypes = kAllReal}};
+
+}  // namespace
+
+std::span<const OpDef> ops_slice() { return kDefs; }
+
+Tensor slice(const Tensor& x, const Ints& starts, const Ints& limits, const Ints& strides) {
+  return apply1(get_op("slice"), {x}, {{"starts", starts}, {"limits", limits}, {"strides", strides}});
+}
+
+}  // namespace plimsoll
