@@ -1,6 +1,7 @@
 #include "memory/arena.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -22,6 +23,11 @@ int64_t address_share() {
 }
 
 }  // namespace
+
+int64_t Arena::default_reserve() noexcept {
+  static const int64_t bytes = 2 * std::max<int64_t>(::sysconf(_SC_PHYS_PAGES), 1 << 18) * host::page_size();
+  return bytes;
+}
 
 Arena::~Arena() {
   trim();

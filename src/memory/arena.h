@@ -10,10 +10,12 @@ namespace plimsoll {
 
 class Arena {
  public:
+  // Twice the memory of the machine: more than any arena can use.
+  static int64_t default_reserve() noexcept;
   // Nothing is taken before the first ensure(). Where the system refuses so many addresses (RLIMIT_AS, a small
-  // address space), fewer are reserved, at least what ensure() asks for.
-  static constexpr int64_t kReserve = int64_t{1} << 40;
-  explicit Arena(int64_t reserve = kReserve) : wanted_(reserve) {}
+  // address space), fewer are reserved, at least what ensure() asks for. 0: just that, for an arena that serves one
+  // Program and will not grow.
+  explicit Arena(int64_t reserve = default_reserve()) : wanted_(reserve) {}
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;

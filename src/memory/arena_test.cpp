@@ -1,20 +1,21 @@
 #include "memory/arena.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
-#include <vector>
 
 #include "memory/account.h"
 #include "memory/host.h"
+#include "memory/readings.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll {
 namespace {
+
+constexpr int64_t kReserve = int64_t{1} << 30;  // little enough for an emulator
 
 ErrorKind kind_of_ensure(Arena& arena, int64_t bytes) {
   try {
@@ -26,16 +27,8 @@ ErrorKind kind_of_ensure(Arena& arena, int64_t bytes) {
   return ErrorKind::internal;
 }
 
-int64_t resident_bytes(const void* start, int64_t bytes) {
-  std::vector<unsigned char> pages(static_cast<size_t>(bytes / host::page_size()));
-  EXPECT_EQ(::mincore(const_cast<void*>(start), static_cast<size_t>(bytes), pages.data()), 0);
-  int64_t count = 0;
-  for (const unsigned char page : pages) count += page & 1;
-  return count * host::page_size();
-}
-
 TEST(Arena, GrowsWithoutMoving) {
-  Arena arena;
+  Arena arena(kReserve);
   arena.ensure(100);
   void* const base = arena.base();
   std::memset(base, 7, 100);
@@ -48,7 +41,7 @@ TEST(Arena, GrowsWithoutMoving) {
 
 TEST(Arena, TakesNothingBeforeItIsAsked) {
   const int64_t requests = host::requests();
-  Arena arena;
+  Arena arena(kReserve);
   arena.ensure(0);
   EXPECT_EQ(arena.base(), nullptr);
   EXPECT_EQ(host::requests(), requests);
@@ -57,7 +50,7 @@ TEST(Arena, TakesNothingBeforeItIsAsked) {
 TEST(Arena, IsChargedForWhatIsUsableAndGivesItBack) {
   const int64_t before = account::used(Owner::arena);
   {
-    Arena arena;
+    Arena arena(kReserve);
     arena.ensure(10 << 20);
     EXPECT_EQ(account::used(Owner::arena) - before, 10 << 20);
     arena.ensure(5 << 20);
@@ -70,12 +63,13 @@ TEST(Arena, IsChargedForWhatIsUsableAndGivesItBack) {
 }
 
 TEST(Arena, TrimGivesPagesBackToTheSystem) {
-  Arena arena;
-  arena.ensure(8 << 20);
-  std::memset(arena.base(), 1, 8 << 20);
-  EXPECT_EQ(resident_bytes(arena.base(), 8 << 20), 8 << 20);
+  constexpr int64_t kBytes = 64 << 20;
+  Arena arena(kReserve);
+  arena.ensure(kBytes);
+  std::memset(arena.base(), 1, kBytes);
+  const int64_t full = readings::process()->resident;
   arena.trim();
-  EXPECT_EQ(resident_bytes(arena.base(), 8 << 20), 0);
+  EXPECT_LE(readings::process()->resident, full - kBytes * 9 / 10);
   void* const base = arena.base();
   arena.ensure(8 << 20);
   EXPECT_EQ(arena.base(), base);
@@ -83,7 +77,7 @@ TEST(Arena, TrimGivesPagesBackToTheSystem) {
 }
 
 TEST(Arena, ARefusedGrowthLeavesItAsItWas) {
-  Arena arena;
+  Arena arena(kReserve);
   arena.ensure(1 << 20);
   std::memset(arena.base(), 9, 1 << 20);
   const int64_t used = account::used();
@@ -105,10 +99,19 @@ TEST(Arena, ARefusedGrowthLeavesItAsItWas) {
 }
 
 TEST(Arena, ReservesLessWhereMuchIsRefused) {
-  Arena arena;
+  Arena arena(kReserve);
   host::fail_nth(1);
   arena.ensure(1 << 20);
-  EXPECT_EQ(arena.reserved(), Arena::kReserve / 2);
+  EXPECT_EQ(arena.reserved(), kReserve / 2);
+}
+
+TEST(Arena, ReservesAsMuchAsItNeedsIfThatIsWanted) {
+  Arena arena(0);
+  arena.ensure(5000);
+  EXPECT_EQ(arena.reserved(), arena.bytes());
+  arena.trim();
+  arena.ensure(9 << 20);
+  EXPECT_EQ(arena.reserved(), 9 << 20);
 }
 
 TEST(Arena, IsRefusedWhatItsReservationCannotHold) {
@@ -123,11 +126,14 @@ TEST(Arena, IsRefusedWhatItsReservationCannotHold) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 // In a child, since the limit cannot be lifted again. Sanitizers need more addresses than that.
 TEST(Arena, WorksUnderALimitOnAddresses) {
+  constexpr int kNoLimits = 77;
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
     const rlimit limit{int64_t{1} << 30, int64_t{1} << 30};
     ::setrlimit(RLIMIT_AS, &limit);
+    rlimit now{};
+    if (::getrlimit(RLIMIT_AS, &now) != 0 || now.rlim_cur != limit.rlim_cur) ::_exit(kNoLimits);
     int failures = 0;
     try {
       Arena arena;
@@ -143,6 +149,7 @@ TEST(Arena, WorksUnderALimitOnAddresses) {
   }
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == kNoLimits) GTEST_SKIP() << "this system sets no limits (an emulator?)";
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 #endif

@@ -75,13 +75,13 @@ void unmap(void* block, int64_t bytes) noexcept { ::munmap(block, static_cast<si
 
 void* reserve(int64_t bytes) noexcept {
   if (chosen_to_fail()) return nullptr;
-  return map_aligned(bytes, PROT_NONE, MAP_NORESERVE);
+  return bytes < kHugeFrom ? map_pages(bytes, PROT_NONE, MAP_NORESERVE) : map_aligned(bytes, PROT_NONE, MAP_NORESERVE);
 }
 
 bool commit(void* start, int64_t bytes) noexcept {
   if (chosen_to_fail()) return false;
   if (::mprotect(start, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE) != 0) return false;
-  ask_for_huge_pages(start, bytes);
+  if (bytes >= kHugeFrom) ask_for_huge_pages(start, bytes);
   return true;
 }
 
