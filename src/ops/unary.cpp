@@ -126,7 +126,8 @@ inline double InverseErf(double y) {
   const double l = std::log1p(-y * y), t = 4.3307467508 + 0.5 * l;  // 2 / (pi 0.147)
   double x = std::copysign(std::sqrt(std::sqrt(t * t - l / 0.147) - t), y);
   for (int i = 0; i < 3; ++i) {
-    const double error = std::fabs(y) < 0.5 ? std::erf(x) - y : std::copysign((1 - std::fabs(y)) - std::erfc(std::fabs(x)), y);
+    const double tail = (1 - std::fabs(y)) - std::erfc(std::fabs(x));
+    const double error = std::fabs(y) < 0.5 ? std::erf(x) - y : y < 0 ? -tail : tail;
     const double step = error / (1.1283791670955126 * std::exp(-x * x));
     x -= step / (1 + x * step);
   }

@@ -1,0 +1,168 @@
+#include "rows.h"
+
+#include <memory>
+
+#include "models/models.h"
+#include "plimsoll/autodiff.h"
+#include "plimsoll/error.h"
+#include "plimsoll/program.h"
+#include "support/fill.h"
+
+namespace plimsoll::bench {
+namespace {
+
+using testing::fill;
+
+// A program with its inputs and outputs, made once; run() then allocates nothing.
+struct Ready {
+  models::Weights weights;
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> outputs;
+  std::unique_ptr<Program> program;
+
+  void compile(const Graph& graph, int threads) {
+    CompileOptions options;
+    options.threads = threads;
+    program = std::make_unique<Program>(Program::compile(graph, options));
+    outputs.resize(graph.outputs().size());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const TensorType& type = graph.type(graph.outputs()[i].value);
+      outputs[i] = Tensor::empty(type.dtype, type.shape);
+    }
+  }
+};
+
+Round round_of(std::shared_ptr<Ready> ready, int64_t count) {
+  Round round;
+  round.count = count;
+  round.run = [ready, count] {
+    for (int64_t i = 0; i < count; ++i) ready->program->run(ready->inputs, ready->outputs);
+  };
+  round.profile = [ready](int runs) { return ready->program->profile(ready->inputs, runs); };
+  round.text = [ready] { return ready->program->text(); };
+  return round;
+}
+
+int64_t steps_per_round(const models::Model& model) {
+  if (model.name.starts_with("mlp")) return 1000;
+  if (model.name.starts_with("mnist")) return 20;
+  if (model.name.starts_with("cnn64")) return 8;
+  if (model.name.starts_with("lstm")) return 8;
+  if (model.name.starts_with("transformer")) return 3;
+  return 1;
+}
+
+Round model_row(const models::Model& model, bool predict, int threads) {
+  auto ready = std::make_shared<Ready>();
+  ready->inputs = models::sample_batch(model, model.batch);
+  if (predict) ready->inputs.pop_back();
+  ready->compile(predict ? models::predict_graph(model, ready->weights, model.batch)
+                         : models::train_graph(model, ready->weights, model.batch),
+                 threads);
+  return round_of(ready, steps_per_round(model));
+}
+
+Tensor add_input(Graph& graph, Ready& ready, const Tensor& value) {
+  ready.inputs.push_back(value);
+  return graph.input(concat("in", ready.inputs.size()), value.dtype(), value.shape());
+}
+
+Round op_row(int64_t count, int threads, Tensor (*build)(Graph&, Ready&)) {
+  auto ready = std::make_shared<Ready>();
+  Graph graph;
+  graph.output("out", build(graph, *ready));
+  ready->compile(graph, threads);
+  return round_of(ready, count);
+}
+
+Tensor matmul_1024(Graph& graph, Ready& ready) {
+  const Tensor a = add_input(graph, ready, fill(DType::f32, {1024, 1024}, 0, 1, 1));
+  return matmul(a, add_input(graph, ready, fill(DType::f32, {1024, 1024}, 0, 1, 2)));
+}
+
+Tensor eltwise_chain8(Graph& graph, Ready& ready) {
+  const Tensor x = add_input(graph, ready, fill(DType::f32, {1 << 24}, 0, 1, 1));
+  const Tensor y = add_input(graph, ready, fill(DType::f32, {1 << 24}, 0, 1, 2));
+  return tanh(exp(-absolute((x * y + x) * 0.5 - y)));
+}
+
+// The loss and its gradient, as a training step needs them.
+Tensor softmax_xent(Graph& graph, Ready& ready) {
+  const Tensor logits = add_input(graph, ready, fill(DType::f32, {4096, 1000}, -3, 3, 1));
+  const Tensor labels = add_input(graph, ready, fill(DType::i32, {4096}, 0, 999, 2));
+  const Tensor loss = mean(sparse_softmax_cross_entropy(logits, labels));
+  graph.output("loss", loss);
+  return gradients(loss, std::span(&logits, 1))[0];
+}
+
+Tensor layernorm(Graph& graph, Ready& ready) {
+  const Tensor x = add_input(graph, ready, fill(DType::f32, {4096, 768}, -3, 3, 1));
+  const Tensor gamma = add_input(graph, ready, fill(DType::f32, {768}, 0, 1, 2));
+  return layer_norm(x, gamma, add_input(graph, ready, fill(DType::f32, {768}, 0, 1, 3)), 1e-3);
+}
+
+Round eager_add8() {
+  Round round;
+  const Tensor a = fill(DType::f32, {8}, 0, 1, 1);
+  const Tensor b = fill(DType::f32, {8}, 0, 1, 2);
+  round.count = 20000;
+  round.scale = 1e6;
+  round.run = [a, b, count = round.count] {
+    for (int64_t i = 0; i < count; ++i) add(a, b);
+  };
+  return round;
+}
+
+// From graph to ready Program; the graph itself, gradients included, is built once.
+Round compile_resnet50(int threads) {
+  struct Source {
+    models::Weights weights;
+    Graph graph;
+  };
+  auto source = std::make_shared<Source>();
+  const models::Model& model = models::get_model("resnet50_b8");
+  source->graph = models::train_graph(model, source->weights, model.batch);
+  Round round;
+  round.scale = 1;
+  round.run = [source, threads] {
+    CompileOptions options;
+    options.threads = threads;
+    Program::compile(source->graph, options);
+  };
+  return round;
+}
+
+constexpr std::string_view kOpRows[] = {"matmul_1024", "eltwise_chain8_16m", "softmax_xent_4096x1000",
+                                        "layernorm_4096x768", "eager_add8", "compile_resnet50"};
+
+}  // namespace
+
+std::vector<std::string> row_names() {
+  std::vector<std::string> names;
+  for (const models::Model& model : models::bench_models()) {
+    names.emplace_back(model.name);
+    names.push_back(concat(model.name, "_predict"));
+  }
+  names.insert(names.end(), std::begin(kOpRows), std::end(kOpRows));
+  return names;
+}
+
+std::string_view unit_of(std::string_view row) {
+  if (row == "eager_add8") return "us";
+  return row == "compile_resnet50" ? "s" : "ms";
+}
+
+Round make_row(std::string_view row, int threads) {
+  if (row == "matmul_1024") return op_row(20, threads, matmul_1024);
+  if (row == "eltwise_chain8_16m") return op_row(1, threads, eltwise_chain8);
+  if (row == "softmax_xent_4096x1000") return op_row(10, threads, softmax_xent);
+  if (row == "layernorm_4096x768") return op_row(20, threads, layernorm);
+  if (row == "eager_add8") return eager_add8();
+  if (row == "compile_resnet50") return compile_resnet50(threads);
+  constexpr std::string_view kPredict = "_predict";
+  const bool predict = row.ends_with(kPredict);
+  if (predict) row.remove_suffix(kPredict.size());
+  return model_row(models::get_model(row), predict, threads);
+}
+
+}  // namespace plimsoll::bench

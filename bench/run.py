@@ -1,0 +1,152 @@
+"""make bench [ROWS="..."]: ours and the peers side by side.
+
+Every contender of a row is a process of its own that stays alive; rounds go round in turns, so that noise hits all alike.
+Prints a table and writes bench/results.json: [{row, unit, ours, peers: {name: value}, ratio}], medians of the rounds,
+ratio = best peer / ours. --fast asks the two fastest peers only; a peer that cannot run is left out and named.
+"""
+import argparse
+import json
+import os
+import pathlib
+import select
+import statistics
+import subprocess
+import sys
+import time
+import venv
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+KERAS = ["keras-tensorflow", "keras-jax", "keras-torch"]
+MODEL_PEERS = ["torch", "torch-compile"] + KERAS
+# Peers that need minutes for a round of these rows, or more memory than a small machine has.
+TOO_SLOW = {"cnn100_b512": ["keras-jax", "keras-torch", "torch-compile"]}
+READY_TIMEOUT_S = 240
+ROUND_TIMEOUT_S = 120
+
+
+def peers_python():
+    """The interpreter of the peers' environment, which is made if there is none."""
+    home = pathlib.Path(os.environ.get("PLIMSOLL_PEERS", ROOT / ".venv-peers"))
+    python = home / "bin" / "python"
+    if not python.exists():
+        print(f"installing the peers into {home} (some minutes)", flush=True)
+        venv.create(home, with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", "-r", HERE / "requirements-peers.txt"], check=True)
+    return str(python)
+
+
+class Contender:
+    """A process that answers each line with a round's value."""
+
+    def __init__(self, name, command):
+        self.name, self.values, self.error = name, [], None
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        text=True, bufsize=1)
+        os.set_blocking(self.process.stderr.fileno(), False)
+
+    def answer(self, timeout):
+        """The next line it prints, or None if it has ended or said nothing for `timeout` seconds."""
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            if select.select([self.process.stdout], [], [], 0.2)[0]:
+                line = self.process.stdout.readline()
+                return json.loads(line) if line else self.give_up("ended")
+            self.drain()
+        return self.give_up(f"no answer in {timeout} s")
+
+    def drain(self):
+        try:
+            self.last = (self.process.stderr.read() or "").strip().splitlines()[-1:] or getattr(self, "last", [])
+        except (OSError, TypeError):
+            pass
+
+    def give_up(self, why):
+        self.drain()
+        self.error = f"{why}: {' '.join(getattr(self, 'last', []))[:100]}"
+        self.close()
+
+    def round(self):
+        self.process.stdin.write("\n")
+        answer = self.answer(ROUND_TIMEOUT_S)
+        if answer is not None:
+            self.values.append(answer["value"])
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def peers_of(row, fast):
+    model = row.removesuffix("_predict")
+    if row == "compile_resnet50":
+        return []
+    if row == "eager_add8":
+        return ["torch"]
+    if not row.endswith("_predict") and "_b" not in row:
+        return ["torch"]
+    peers = [p for p in MODEL_PEERS if p not in TOO_SLOW.get(model, [])]
+    return [p for p in peers if p in ("torch", "keras-jax" if model.startswith("mlp") else "keras-tensorflow")] \
+        if fast else peers
+
+
+def measure(row, unit, options, python):
+    ours = Contender("ours", [options.program, "--row", row, "--threads", str(options.threads), "--serve"])
+    peers = [Contender(p, [python, HERE / "peers.py", p, row, str(options.threads)])
+             for p in peers_of(row, options.fast)]
+    everyone = [ours] + peers
+    for contender in everyone:
+        contender.answer(READY_TIMEOUT_S)
+    for _ in range(options.rounds):
+        for contender in everyone:
+            if contender.error is None:
+                contender.round()
+                time.sleep(0.02)  # let thread pools fall asleep before the next one's turn
+    for contender in everyone:
+        contender.close()
+        if contender.error:
+            print(f"  {row}: {contender.name} left out: {contender.error}", file=sys.stderr)
+    if not ours.values:
+        return None
+    mine = statistics.median(ours.values)
+    theirs = {c.name: statistics.median(c.values) for c in peers if c.values}
+    ratio = min(theirs.values()) / mine if theirs else None
+    return {"row": row, "unit": unit, "ours": round(mine, 5), "peers": {k: round(v, 5) for k, v in theirs.items()},
+            "ratio": round(ratio, 3) if ratio else None}
+
+
+def print_row(result):
+    theirs = "  ".join(f"{name} {value:.4g}" for name, value in sorted(result["peers"].items(), key=lambda p: p[1]))
+    ratio = f"{result['ratio']:.2f}x" if result["ratio"] else "-"
+    print(f"{result['row']:<26}{result['ours']:>10.4g} {result['unit']:<3}{ratio:>8}   {theirs}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("rows", nargs="*", help="rows to run; all if none is named")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--fast", action="store_true", help="torch and the best Keras only")
+    parser.add_argument("--program", default=str(ROOT / "build" / "bin" / "plimsoll_bench"))
+    parser.add_argument("--out", default=str(HERE / "results.json"))
+    options = parser.parse_args()
+    units = dict(line.split() for line in subprocess.run(
+        [options.program, "--list"], capture_output=True, text=True, check=True).stdout.splitlines())
+    unknown = [row for row in options.rows if row not in units]
+    if unknown:
+        parser.error(f"no such row: {' '.join(unknown)}; there are {' '.join(units)}")
+    python = peers_python()
+    print(f"{'row':<26}{'ours':>10} {'':<3}{'ratio':>8}   peers ({options.threads} threads, medians of {options.rounds})")
+    results = []
+    for row in options.rows or units:
+        result = measure(row, units[row], options, python)
+        if result is None:
+            continue
+        print_row(result)
+        results.append(result)
+        pathlib.Path(options.out).write_text(json.dumps(results, indent=1) + "\n")
+    return 0 if len(results) == len(options.rows or units) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

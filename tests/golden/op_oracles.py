@@ -1,0 +1,10 @@
+"""What each op means, in NumPy, SciPy and PyTorch: one function per op, called with (inputs, attributes, dtypes of the
+outputs). Floats are computed in float64 from the inputs as they are; integers in their own type."""
+from oracles_elementwise import ORACLES as ELEMENTWISE
+from oracles_nn import ORACLES as NN
+from oracles_shape import ORACLES as SHAPE
+
+ORACLES = {**ELEMENTWISE, **SHAPE, **NN}
+
+# Ops that no oracle here can run, and where they are tested instead.
+WITHOUT = {}

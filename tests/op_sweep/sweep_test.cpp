@@ -1,0 +1,47 @@
+#include "op_sweep/sweep_test.h"
+
+#include <algorithm>
+
+namespace plimsoll::testing {
+
+INSTANTIATE_TEST_SUITE_P(Ops, OpSweep, ::testing::ValuesIn(all_ops().begin(), all_ops().end()),
+                         [](const auto& info) { return std::string(info.param->name); });
+
+Graph op_graph(const SweepCase& c) {
+  Graph graph;
+  std::vector<Tensor> in;
+  for (size_t i = 0; i < c.in.size(); ++i) {
+    in.push_back(graph.input(concat("in", i), c.in[i].type.dtype, c.in[i].type.shape));
+  }
+  const std::vector<Tensor> out = graph.add(*c.op, in, c.attrs);
+  for (size_t i = 0; i < out.size(); ++i) graph.output(concat("out", i), out[i]);
+  return graph;
+}
+
+std::vector<Tensor> run(const Graph& graph, const std::vector<Tensor>& inputs, const CompileOptions& options) {
+  return Program::compile(graph, options)(inputs);
+}
+
+CompileOptions plain_options() {
+  CompileOptions options;
+  options.threads = 1;
+  options.skip_passes = {"all"};
+  options.reference_kernels = true;
+  options.no_reuse = true;
+  return options;
+}
+
+// Ops that carry a sub-graph or a constant are made by control flow and passes, and tested there and in random_graphs.
+bool carries_more_than_numbers(const OpDef& op) {
+  return std::any_of(op.attrs.begin(), op.attrs.end(), [](const AttrDef& attr) {
+    return attr.kind == AttrKind::graph || attr.kind == AttrKind::tensor;
+  });
+}
+
+TEST_P(OpSweep, HasCases) {
+  if (op().cases == nullptr && carries_more_than_numbers(op())) GTEST_SKIP() << "cannot be told by numbers alone";
+  ASSERT_NE(op().cases, nullptr) << "an op says in its file how it is tested";
+  EXPECT_FALSE(sweep_cases(op()).empty());
+}
+
+}  // namespace plimsoll::testing
