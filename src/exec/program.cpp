@@ -40,7 +40,7 @@ MemoryReport report(const StepList& steps) {
 struct Program::Body {
   Body(Graph graph, const CompileOptions& options)
       : steps(std::move(graph), step_options(options)),
-        arena(options.arena ? options.arena : std::make_shared<Arena>()),
+        arena(options.arena ? options.arena : std::make_shared<Arena>(0)),
         memory(report(steps)) {
     arena->ensure(memory.arena);
     steps.bind_arena(arena->base());
