@@ -6,7 +6,6 @@
 
 #include "graph/op.h"
 #include "passes/passes.h"
-#include "plimsoll/ops.h"
 
 namespace plimsoll {
 namespace {
@@ -54,6 +53,11 @@ std::optional<Match::Operands> Match::one_made_by(const Node& node, std::string_
   if (const Node* n = only_made_by(node.inputs[0], op)) return Operands{n, node.inputs[1]};
   if (const Node* n = only_made_by(node.inputs[1], op)) return Operands{n, node.inputs[0]};
   return std::nullopt;
+}
+
+Tensor Match::call(std::string_view op, std::initializer_list<Tensor> in, Attrs attrs) {
+  const OpDef* def = find_op(op);
+  return def ? apply(*def, std::span<const Tensor>(in.begin(), in.size()), std::move(attrs))[0] : Tensor();
 }
 
 std::optional<double> Match::number(ValueId v) const {

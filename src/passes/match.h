@@ -24,6 +24,8 @@ class Match {
   // For a commutative node: the operands such that the first is made only by `op`; empty if neither is.
   struct Operands { const Node* node; ValueId other; };
   std::optional<Operands> one_made_by(const Node& node, std::string_view op) const;
+  // The first output of a library op on these inputs; undefined if this build has no such op.
+  Tensor call(std::string_view op, std::initializer_list<Tensor> in, Attrs attrs = {});
   // The number all elements of `v` have.
   std::optional<double> number(ValueId v) const;
 

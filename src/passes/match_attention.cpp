@@ -28,9 +28,9 @@ Tensor match_attention(Match& m, const Node& node) {
   }
   const Node* product = m.only_made_by(scores, "dot_general");
   if (!product || !contracts(*product, {0, 2}, {0, 2}, 3, 3)) return {};
-  const Tensor out = attention(m.tensor(product->inputs[0]), m.tensor(product->inputs[1]), m.tensor(node.inputs[1]),
-                               Tensor(), scale);
-  return transpose(out, {0, 2, 1, 3});
+  const Tensor out = m.call("attention", {m.tensor(product->inputs[0]), m.tensor(product->inputs[1]), m.tensor(node.inputs[1])},
+                            {{"scale", scale}});
+  return out.defined() ? transpose(out, {0, 2, 1, 3}) : Tensor();
 }
 
 }  // namespace plimsoll

@@ -1,6 +1,5 @@
 #include "graph/op.h"
 #include "passes/match.h"
-#include "plimsoll/ops.h"
 
 namespace plimsoll {
 namespace {
@@ -12,7 +11,7 @@ bool over_last_axis(const Node& reduce, int rank) {
 
 Tensor match_log_of_softmax(Match& m, const Node& node) {
   const Node* s = m.only_made_by(node.inputs[0], "softmax");
-  return s ? log_softmax(m.tensor(s->inputs[0]), static_cast<int>(s->attrs.integer("axis"))) : Tensor();
+  return s ? m.call("log_softmax", {m.tensor(s->inputs[0])}, s->attrs) : Tensor();
 }
 
 }  // namespace
@@ -28,7 +27,7 @@ Tensor match_cross_entropy(Match& m, const Node& node) {
   const int64_t axis = operands->node->attrs.integer("axis");
   if (axis != -1 && axis != logits.shape.rank() - 1) return {};
   if (!over_last_axis(*total, logits.shape.rank()) || !(m.type(operands->other) == logits)) return {};
-  return softmax_cross_entropy(m.tensor(operands->node->inputs[0]), m.tensor(operands->other));
+  return m.call("softmax_cross_entropy", {m.tensor(operands->node->inputs[0]), m.tensor(operands->other)});
 }
 
 }  // namespace plimsoll

@@ -56,7 +56,8 @@ Tensor match_dense(Match& m, const Node& node) {
   const TensorType& out = m.type(node.outputs[0]);
   if (!operands || !is_plain_product(m, *operands->node) || !is_bias(m, operands->other, out)) return {};
   if (!(m.type(operands->node->outputs[0]) == out)) return {};
-  return dense(m.tensor(operands->node->inputs[0]), m.tensor(operands->node->inputs[1]), flat_bias(m, operands->other));
+  return m.call("dense", {m.tensor(operands->node->inputs[0]), m.tensor(operands->node->inputs[1]),
+                          flat_bias(m, operands->other)});
 }
 
 Tensor match_conv_bias(Match& m, const Node& node) {
@@ -64,11 +65,8 @@ Tensor match_conv_bias(Match& m, const Node& node) {
   const auto operands = m.one_made_by(node, "conv");
   const TensorType& out = m.type(node.outputs[0]);
   if (!operands || !is_bias(m, operands->other, out) || !(m.type(operands->node->outputs[0]) == out)) return {};
-  const Attrs& a = operands->node->attrs;
-  const ConvOptions options{a.ints("strides"), a.ints("pad_low"), a.ints("pad_high"), a.ints("lhs_dilation"),
-                            a.ints("rhs_dilation"), a.integer("groups")};
-  return conv_bias(m.tensor(operands->node->inputs[0]), m.tensor(operands->node->inputs[1]),
-                   flat_bias(m, operands->other), options);
+  return m.call("conv_bias", {m.tensor(operands->node->inputs[0]), m.tensor(operands->node->inputs[1]),
+                              flat_bias(m, operands->other)}, operands->node->attrs);
 }
 
 }  // namespace plimsoll

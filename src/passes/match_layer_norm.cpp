@@ -2,7 +2,6 @@
 
 #include "graph/op.h"
 #include "passes/match.h"
-#include "plimsoll/ops.h"
 
 namespace plimsoll {
 namespace {
@@ -66,7 +65,7 @@ Tensor match_layer_norm(Match& m, const Node& node) {
   if (!scaled || !is_row(m, scaled->other, out)) return {};
   const auto n = normalised(m, *scaled->node);
   if (!n || !(m.type(n->x) == out)) return {};
-  return layer_norm(m.tensor(n->x), m.tensor(scaled->other), m.tensor(sum->other), n->epsilon);
+  return m.call("layer_norm", {m.tensor(n->x), m.tensor(scaled->other), m.tensor(sum->other)}, {{"epsilon", n->epsilon}});
 }
 
 }  // namespace plimsoll
