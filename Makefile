@@ -3,8 +3,6 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
-# The virtual environment's interpreter where there is one.
-PYTHON := $(if $(wildcard .venv/bin/python),.venv/bin/python,python3)
 
 .PHONY: help setup build demo test bench asan tsan test-arm64 format tidy clean
 
@@ -19,7 +17,7 @@ build: setup  ## builds everything; the program is build/bin/plimsoll
 	cmake --build build --parallel $(JOBS)
 
 demo: build  ## trains a small network on data/fashion_mnist_12k.npz
-	build/bin/plimsoll demo data/fashion_mnist_12k.npz
+	build/bin/fashion_mnist data/fashion_mnist_12k.npz
 
 test: build  ## builds, then runs all tests
 	ctest --test-dir build --output-on-failure --parallel $(JOBS)
@@ -44,14 +42,12 @@ test-arm64:  ## builds for AArch64 and runs the tests under qemu-user
 	cmake --build build/arm64 --parallel $(JOBS)
 	ctest --test-dir build/arm64 --output-on-failure --parallel $(JOBS)
 
-SOURCES = git ls-files '*.cpp' '*.h'
-
 format: setup  ## formats the C++ files changed since main
 	git diff --name-only --diff-filter=d main -- '*.cpp' '*.h' | xargs -r clang-format -i
 
 tidy: setup  ## runs clang-tidy (the checks of .clang-tidy) over the sources
 	cmake --preset release
-	$(SOURCES) | grep '\.cpp$$' | grep -v '_test\.cpp$$' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build
+	git ls-files 'src/*.cpp' 'guard/*.cpp' 'cli/*.cpp' ':!*_test.cpp' ':!*_macos.cpp' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build
 
 clean:  ## removes what was built; .venv and .deps stay
 	rm -rf build

@@ -35,7 +35,7 @@ struct TailAllocator {
   TailAllocator(const TailAllocator<U>& other) : tail(other.tail), block(other.block) {}
 
   T* allocate(size_t) {
-    static_assert(sizeof(T) <= kFront && alignof(T) <= kAlignment);
+    static_assert(sizeof(T) <= kFront);
     void* taken = pool::take(kFront + tail);
     if (taken == nullptr) throw std::bad_alloc();
     *block = taken;
