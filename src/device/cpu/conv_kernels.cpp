@@ -12,18 +12,6 @@
 
 namespace plimsoll {
 
-std::optional<Activation> activation_from_name(std::string_view name) {
-  using enum Activation;
-  static constexpr std::array<std::pair<std::string_view, Activation>, 7> kNames = {{
-      {"linear", linear}, {"relu", relu}, {"sigmoid", sigmoid}, {"tanh", tanh},
-      {"gelu", gelu}, {"gelu_tanh", gelu_tanh}, {"silu", silu},
-  }};
-  for (const auto& [text, activation] : kNames) {
-    if (text == name) return activation;
-  }
-  return std::nullopt;
-}
-
 ConvEpilogue conv_epilogue(const Attrs& attrs) {
   ConvEpilogue e;
   int next = e.bias + 1;

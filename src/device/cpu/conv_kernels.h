@@ -7,9 +7,7 @@
 // the number of threads. Both throw Error{unsupported} for what they do not do. "reference" does everything.
 #pragma once
 
-#include <optional>
-#include <string_view>
-
+#include "device/cpu/activation.h"
 #include "device/cpu/conv_geometry.h"
 #include "device/kernel.h"
 
@@ -17,9 +15,6 @@ namespace plimsoll {
 
 // Sums of a few thousand products in float32, in an order that differs from kernel to kernel.
 inline constexpr double kConvTolerance = 2e-5;
-
-enum class Activation : uint8_t { linear, relu, sigmoid, tanh, gelu, gelu_tanh, silu };
-std::optional<Activation> activation_from_name(std::string_view name);
 
 // Which inputs of conv_bias are what; -1: it has none.
 struct ConvEpilogue {

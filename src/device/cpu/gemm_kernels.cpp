@@ -1,0 +1,314 @@
+#include "device/cpu/gemm_kernels.h"
+
+// Accumulators are arrays of vectors, which vectors of unknown length cannot be in.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/cpu/gemm_kernels.cpp"
+#include "hwy/foreach_target.h"
+#include "device/cpu/vector_math-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace plimsoll {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Rows by vectors of a tile. Its accumulators, one row of B and one element of A fit the registers: 16, or 32 on
+// AVX-512 and NEON. Two multiply-adds per cycle of latency 4 want 8 accumulators or more.
+#if HWY_TARGET == HWY_NEON || HWY_TARGET <= HWY_AVX3
+constexpr int kRows = 12;
+#else
+constexpr int kRows = 6;
+#endif
+constexpr int kVectors = 2;
+constexpr int vectors_for(int rows) { return rows <= 3 ? 4 : kVectors; }
+
+template <class T>
+struct Tile {
+  const T* HWY_RESTRICT a;
+  int64_t a_row, a_col;
+  const T* HWY_RESTRICT b;
+  int64_t b_row;
+  T* HWY_RESTRICT c;
+  int64_t c_row, k;
+  const T* bias;
+};
+
+// R rows by V vectors; the last vector is cut to `last` lanes if kCut.
+template <class T, int R, int V, bool kCut>
+HWY_INLINE void tile(const GemmBlock<T>& call, const Tile<T>& t, size_t last) {
+  const hn::ScalableTag<T> d;
+  using Vec = hn::Vec<decltype(d)>;
+  const size_t lanes = hn::Lanes(d);
+  const auto load = [&](const T* p, int v) HWY_ATTR {
+    return kCut && v == V - 1 ? vm::load_first(d, p + v * lanes, last, T(0)) : hn::LoadU(d, p + v * lanes);
+  };
+
+  Vec acc[R][V];
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < V; ++v) acc[r][v] = hn::Zero(d);
+  }
+  const T* HWY_RESTRICT b = t.b;
+  const T* HWY_RESTRICT rows[R];
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r) rows[r] = t.a + r * t.a_row;
+  int64_t offset = 0;
+  for (int64_t p = 0; p < t.k; ++p, b += t.b_row, offset += t.a_col) {
+    Vec bv[V];
+#pragma GCC unroll 8
+    for (int v = 0; v < V; ++v) bv[v] = load(b, v);
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+      const Vec av = hn::Set(d, rows[r][offset]);
+#pragma GCC unroll 8
+      for (int v = 0; v < V; ++v) acc[r][v] = hn::MulAdd(av, bv[v], acc[r][v]);
+    }
+  }
+
+#pragma GCC unroll 8
+  for (int v = 0; v < V; ++v) {
+    Vec bv = hn::Zero(d);
+    if (t.bias) bv = call.bias_scalar ? hn::Set(d, *t.bias) : load(t.bias, v);
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+      T* const out = t.c + r * t.c_row + v * static_cast<int64_t>(lanes);
+      Vec y = acc[r][v];
+      if (call.add_c) y = hn::Add(y, load(t.c + r * t.c_row, v));
+      if (t.bias) y = hn::Add(y, bv);
+      if (call.relu) y = hn::IfThenZeroElse(hn::Lt(y, hn::Zero(d)), y);  // NaN stays
+      if (kCut && v == V - 1) vm::store_first(y, d, out, last);
+      else hn::StoreU(y, d, out);
+    }
+  }
+}
+
+// The columns [0, n) of one panel of B under R rows: n is at most V vectors.
+template <class T, int R, int V>
+HWY_NOINLINE void tile_cut(const GemmBlock<T>& call, const Tile<T>& t, int64_t n) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+  if constexpr (V > 1) {
+    if (n <= (V - 1) * lanes) return tile_cut<T, R, V - 1>(call, t, n);
+  }
+  tile<T, R, V, true>(call, t, static_cast<size_t>(n - (V - 1) * lanes));
+}
+
+template <class T, int R>
+HWY_NOINLINE void tile_full(const GemmBlock<T>& call, const Tile<T>& t) {
+  tile<T, R, kVectors, false>(call, t, 0);
+}
+
+template <class T, int R>
+HWY_NOINLINE void tile_wide(const GemmBlock<T>& call, const Tile<T>& t) {
+  tile<T, R, vectors_for(R), false>(call, t, 0);
+}
+
+template <class T>
+using TileFn = void (*)(const GemmBlock<T>&, const Tile<T>&);
+template <class T>
+using TileCutFn = void (*)(const GemmBlock<T>&, const Tile<T>&, int64_t);
+
+template <class T, int R = kRows>
+void fill_tables(TileFn<T>* full, TileFn<T>* wide, TileCutFn<T>* cut) {
+  full[R] = tile_full<T, R>;
+  wide[R] = tile_wide<T, R>;
+  cut[R] = tile_cut<T, R, vectors_for(R)>;
+  if constexpr (R > 1) fill_tables<T, R - 1>(full, wide, cut);
+}
+
+template <class T>
+struct TileTables {
+  TileFn<T> full[kRows + 1] = {};
+  TileFn<T> wide[kRows + 1] = {};
+  TileCutFn<T> cut[kRows + 1] = {};
+  TileTables() { fill_tables<T>(full, wide, cut); }
+};
+
+template <class T>
+void block(const GemmBlock<T>& call) {
+  static const TileTables<T> tables;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+  const bool wide = call.b_panel == 0;  // B as it lies: panels as broad as the rows allow
+  const int64_t panels = (call.m + kRows - 1) / kRows;
+  // Rows are spread evenly: 32 rows are tiles of 6 and 5 rather than five of 6 and a slow one of 2.
+  const auto first_row = [&](int64_t i) { return call.a_panel ? i * kRows : i * call.m / panels; };
+  const int64_t widest = wide && call.m <= 3 ? vectors_for(static_cast<int>(call.m)) : kVectors;
+  const int64_t columns = widest * lanes;
+  for (int64_t j = 0; j < call.n; j += columns) {
+    const int64_t n = call.n - j < columns ? call.n - j : columns;
+    Tile<T> t{};
+    t.b = wide ? call.b + j : call.b + j / columns * call.b_panel;
+    t.a_row = call.a_row;
+    t.a_col = call.a_col;
+    t.b_row = call.b_row;
+    t.c_row = call.c_row;
+    t.k = call.k;
+    t.bias = call.bias && !call.bias_scalar ? call.bias + j : call.bias;
+    for (int64_t i = 0; i < panels; ++i) {
+      const int64_t row = first_row(i);
+      const int64_t end = i + 1 == panels ? call.m : first_row(i + 1);
+      t.a = call.a_panel ? call.a + i * call.a_panel : call.a + row * call.a_row;
+      t.c = call.c + row * call.c_row + j;
+      if (n < columns) tables.cut[end - row](call, t, n);
+      else if (widest > kVectors) tables.wide[end - row](call, t);
+      else tables.full[end - row](call, t);
+    }
+  }
+}
+
+// R rows of A times x: R independent sums of V vectors each.
+template <class T, int R, int V>
+HWY_INLINE void dot_rows(const GemmDot<T>& call, int64_t row) {
+  const hn::ScalableTag<T> d;
+  using Vec = hn::Vec<decltype(d)>;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  Vec acc[R][V];
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < V; ++v) acc[r][v] = hn::Zero(d);
+  }
+  const T* a = call.a + row * call.a_row;
+  int64_t p = 0;
+  for (; p + V * lanes <= call.k; p += V * lanes) {
+#pragma GCC unroll 8
+    for (int v = 0; v < V; ++v) {
+      const Vec x = hn::LoadU(d, call.x + p + v * lanes);
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) {
+        acc[r][v] = hn::MulAdd(hn::LoadU(d, a + r * call.a_row + p + v * lanes), x, acc[r][v]);
+      }
+    }
+  }
+  for (; p < call.k; p += lanes) {
+    const auto n = static_cast<size_t>(call.k - p < lanes ? call.k - p : lanes);
+    const Vec x = vm::load_first(d, call.x + p, n, T(0));
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) {
+      acc[r][0] = hn::MulAdd(vm::load_first(d, a + r * call.a_row + p, n, T(0)), x, acc[r][0]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r) {
+    Vec sum = acc[r][0];
+#pragma GCC unroll 8
+    for (int v = 1; v < V; ++v) sum = hn::Add(sum, acc[r][v]);
+    T y = hn::GetLane(hn::SumOfLanes(d, sum));
+    if (call.add_c) y += call.y[row + r];
+    if (call.bias) y += call.bias_scalar ? *call.bias : call.bias[row + r];
+    if (call.relu) y = y < T(0) ? T(0) : y;
+    call.y[row + r] = y;
+  }
+}
+
+template <class T>
+void dot(const GemmDot<T>& call) {
+  int64_t i = 0;
+  // Every row is summed the same way, so that splitting rows over threads changes nothing.
+  for (; i + 4 <= call.m; i += 4) dot_rows<T, 4, 2>(call, i);
+  for (; i < call.m; ++i) dot_rows<T, 1, 2>(call, i);
+}
+
+// Four by four elements, rows r0 to r3 contiguous in memory, written as columns.
+#if HWY_TARGET == HWY_SCALAR
+template <class T>
+void transpose(const T* r0, const T* r1, const T* r2, const T* r3, T* out, int64_t width) {
+  const T* const rows[] = {r0, r1, r2, r3};
+  for (int i = 0; i < 16; ++i) out[i / 4 * width + i % 4] = rows[i % 4][i / 4];
+}
+#else
+HWY_INLINE void transpose(const float* r0, const float* r1, const float* r2, const float* r3, float* out,
+                          int64_t width) {
+  const hn::FixedTag<float, 4> d;
+  const hn::FixedTag<double, 2> d2;
+  const auto v0 = hn::LoadU(d, r0), v1 = hn::LoadU(d, r1), v2 = hn::LoadU(d, r2), v3 = hn::LoadU(d, r3);
+  const auto lo01 = hn::BitCast(d2, hn::InterleaveLower(d, v0, v1));
+  const auto hi01 = hn::BitCast(d2, hn::InterleaveUpper(d, v0, v1));
+  const auto lo23 = hn::BitCast(d2, hn::InterleaveLower(d, v2, v3));
+  const auto hi23 = hn::BitCast(d2, hn::InterleaveUpper(d, v2, v3));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d2, lo01, lo23)), d, out);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d2, lo01, lo23)), d, out + width);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d2, hi01, hi23)), d, out + 2 * width);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d2, hi01, hi23)), d, out + 3 * width);
+}
+
+HWY_INLINE void transpose(const double* r0, const double* r1, const double* r2, const double* r3, double* out,
+                          int64_t width) {
+  const hn::FixedTag<double, 2> d;
+  for (int half = 0; half < 2; ++half) {
+    const auto v0 = hn::LoadU(d, r0 + 2 * half), v1 = hn::LoadU(d, r1 + 2 * half);
+    const auto v2 = hn::LoadU(d, r2 + 2 * half), v3 = hn::LoadU(d, r3 + 2 * half);
+    double* const o = out + 2 * half * width;
+    hn::StoreU(hn::InterleaveLower(d, v0, v1), d, o);
+    hn::StoreU(hn::InterleaveLower(d, v2, v3), d, o + 2);
+    hn::StoreU(hn::InterleaveUpper(d, v0, v1), d, o + width);
+    hn::StoreU(hn::InterleaveUpper(d, v2, v3), d, o + width + 2);
+  }
+}
+#endif
+
+template <class T>
+void pack_plain(const T* x, int64_t row, int64_t col, int64_t count, int64_t k, int64_t width, T* out) {
+  for (int64_t p = 0; p < k; ++p) {
+    for (int64_t i = 0; i < count; ++i) out[p * width + i] = x[i * row + p * col];
+    for (int64_t i = count; i < width; ++i) out[p * width + i] = T(0);
+  }
+}
+
+// Rows contiguous along p: four rows at a time, from right to left, so that what a group of four writes past the
+// panel's width (which need not divide by 4) lands where the groups after it write.
+template <class T>
+void pack_transposed(const T* x, int64_t row, int64_t count, int64_t k, int64_t width, T* out) {
+  const auto at = [&](int64_t i, int64_t p) { return x + (i < count ? i : count - 1) * row + p; };
+  int64_t p = 0;
+  for (; p + 4 <= k; p += 4) {
+    for (int64_t q = (width - 1) / 4 * 4; q >= 0; q -= 4) {
+      transpose(at(q, p), at(q + 1, p), at(q + 2, p), at(q + 3, p), out + p * width + q, width);
+    }
+  }
+  pack_plain(x + p, row, 1, count, k - p, width, out + p * width);
+}
+
+template <class T>
+void pack(const T* x, int64_t row, int64_t col, int64_t count, int64_t k, int64_t width, T* out) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  if (row == 1 && count == width && width % lanes == 0) {
+    for (int64_t p = 0; p < k; ++p) {
+      for (int64_t i = 0; i < width; i += lanes) hn::StoreU(hn::LoadU(d, x + p * col + i), d, out + p * width + i);
+    }
+  } else if (col == 1) {
+    pack_transposed(x, row, count, k, width, out);
+  } else {
+    pack_plain(x, row, col, count, k, width, out);
+  }
+}
+
+template <class T>
+const GemmKernels<T>* kernels() {
+  static const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+  static const GemmKernels<T> table = {kRows, kVectors * lanes, vectors_for(1) * lanes, block<T>, dot<T>, pack<T>};
+  return &table;
+}
+
+const GemmKernels<float>* kernels_f32() { return kernels<float>(); }
+const GemmKernels<double>* kernels_f64() { return kernels<double>(); }
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace plimsoll
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace plimsoll {
+
+HWY_EXPORT(kernels_f32);
+HWY_EXPORT(kernels_f64);
+const GemmKernels<float>& gemm_kernels_f32() { return *HWY_DYNAMIC_DISPATCH(kernels_f32)(); }
+const GemmKernels<double>& gemm_kernels_f64() { return *HWY_DYNAMIC_DISPATCH(kernels_f64)(); }
+
+}  // namespace plimsoll
+#endif

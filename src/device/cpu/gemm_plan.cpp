@@ -1,0 +1,128 @@
+#include "device/cpu/gemm_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "device/cpu/gemm_kernels.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr double kWorkPerThread = 1.5e6;    // multiply-adds and bytes that pay for waking a thread
+constexpr int64_t kKc = 384;                // a panel of B, kKc x nr, stays in the first-level cache
+constexpr int64_t kMc = 144;                // a block of A, kMc x kKc, in the second
+constexpr int64_t kNc = 3072;               // a block of B, kKc x kNc, in the third
+constexpr int64_t kDirectBytes = 48 << 10;  // B is read as it lies if it is not much larger than the first,
+constexpr int64_t kDirectPanels = 2;        // or if there are so few panels of rows that packing does not pay,
+constexpr int64_t kStreamKc = 32;           // then so many rows at a time, side by side
+constexpr int64_t kPackColumns = 96;        // A is packed if that many columns of C use it
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
+
+// `size` in the fewest equal blocks of at most `most`, whole units each.
+int64_t even_block(int64_t size, int64_t most, int64_t unit) {
+  const int64_t blocks = std::max<int64_t>(1, divide_up(size, most));
+  return std::max(unit, round_up(divide_up(size, blocks), unit));
+}
+
+// C with one row or one column, computed as its transpose.
+void swap_operands(GemmPlan& plan) {
+  GemmProblem& p = plan.problem;
+  std::swap(p.m, p.n);
+  std::swap(p.a_row, p.b_col);
+  std::swap(p.a_col, p.b_row);
+  std::swap(p.a_batch, p.b_batch);
+  std::swap(p.a_outer, p.b_outer);
+  p.c_row = p.n;
+  plan.swapped = true;
+}
+
+void choose_path(GemmPlan& plan, int64_t rows, int64_t element_size) {
+  GemmProblem& p = plan.problem;
+  plan.bias_scalar = p.n == 1;
+  const bool column = p.n == 1 && p.c_row == 1;
+  const bool dot_as_is = column && (p.a_col == 1 || p.k == 1);
+  const bool dot_swapped = p.m == 1 && p.b_col != 1 && p.b_row == 1;
+  if (!dot_as_is && (dot_swapped || column)) swap_operands(plan);
+  if (dot_as_is || dot_swapped) {
+    plan.path = GemmPlan::Path::dot;
+    return;
+  }
+  const int64_t panels = divide_up(p.m, rows);
+  const bool small = panels <= kDirectPanels || p.k * p.n * element_size <= kDirectBytes;
+  plan.path = p.b_col == 1 && small ? GemmPlan::Path::direct : GemmPlan::Path::packed;
+}
+
+void choose_threads(GemmPlan& plan, double element_size) {
+  GemmProblem& p = plan.problem;
+  const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
+  const double bytes = element_size * (m * k + k * n + m * n);
+  const double work = static_cast<double>(plan.items()) * (m * n * k * element_size / 4 + bytes);
+  p.threads = static_cast<int>(std::clamp(work / kWorkPerThread, 1.0, static_cast<double>(std::max(1, p.threads))));
+}
+
+// Splits C among threads: by items of the batch if there are enough, else by rows, else by columns too.
+void choose_chunks(GemmPlan& plan, int64_t rows, int64_t columns) {
+  const GemmProblem& p = plan.problem;
+  const int64_t threads = p.threads;
+  plan.by_item = threads == 1 || plan.items() >= 2 * threads || plan.items() % threads == 0;
+  if (plan.by_item) return;
+  const int64_t panels = std::max<int64_t>(1, divide_up(p.m, rows));
+  const int64_t column_panels = std::max<int64_t>(1, divide_up(p.n, columns));
+  plan.row_chunks = std::min(panels, round_up(divide_up(p.m, kMc), threads));
+  if (plan.row_chunks < threads) {
+    plan.row_chunks = 1;
+    plan.col_chunks = std::min(column_panels, 2 * threads);
+  }
+}
+
+template <class T>
+void choose_blocks(GemmPlan& plan, const GemmKernels<T>& kernels) {
+  const GemmProblem& p = plan.problem;
+  const int64_t line = 64 / static_cast<int64_t>(sizeof(T));
+  if (plan.path == GemmPlan::Path::dot) {
+    const bool gather = p.b_row != 1 && p.k > 1;
+    plan.b_elements = gather ? round_up(p.k, line) : 0;
+    plan.scratch = plan.b_elements * p.threads * static_cast<int64_t>(sizeof(T));
+    return;
+  }
+  if (plan.path == GemmPlan::Path::direct) {
+    const bool stream = p.k * p.n * static_cast<int64_t>(sizeof(T)) > kDirectBytes;
+    plan.kc = stream ? kStreamKc : std::max<int64_t>(p.k, 1);
+    return;
+  }
+  plan.kc = even_block(p.k, kKc * 4 / static_cast<int64_t>(sizeof(T)), 4);
+  plan.nc = even_block(p.n, kNc, kernels.nr);
+  plan.mc = even_block(divide_up(p.m, plan.row_chunks), kMc, kernels.mr);
+  plan.pack_a = p.a_col != 1 || p.n >= kPackColumns;
+  // A panel may be written up to four elements past its end.
+  const int64_t a_panel = round_up(plan.kc * kernels.mr + 4, line), b_panel = round_up(plan.kc * kernels.nr + 4, line);
+  plan.a_elements = plan.pack_a ? plan.mc / kernels.mr * a_panel : 0;
+  plan.b_elements = plan.nc / kernels.nr * b_panel;
+  const int64_t b_blocks = plan.by_item ? p.threads : 1;
+  plan.scratch = (plan.a_elements * p.threads + plan.b_elements * b_blocks) * static_cast<int64_t>(sizeof(T));
+}
+
+template <class T>
+GemmPlan plan_typed(const GemmProblem& problem, const GemmKernels<T>& kernels) {
+  GemmPlan plan;
+  plan.problem = problem;
+  plan.kernels = &kernels;
+  choose_path(plan, kernels.mr, sizeof(T));
+  choose_threads(plan, sizeof(T));
+  choose_chunks(plan, kernels.mr, kernels.nr);
+  choose_blocks(plan, kernels);
+  return plan;
+}
+
+}  // namespace
+
+GemmPlan plan_gemm(const GemmProblem& problem) {
+  if (problem.dtype == DType::f32) return plan_typed(problem, gemm_kernels_f32());
+  if (problem.dtype == DType::f64) return plan_typed(problem, gemm_kernels_f64());
+  fail(ErrorKind::unsupported, "gemm", "expected float32 or float64, got ", problem.dtype);
+}
+
+}  // namespace plimsoll
