@@ -4,20 +4,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
 #include <random>
 #include <vector>
 
 #include "common/half.h"
 #include "device/cpu/conv_kernels.h"
 #include "device/cpu/conv_reference.h"
-#include "device/cpu/widened.h"
+#include "device/cpu/kernel_call_testing.h"
+#include "device/cpu/kernel_testing.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll {
 namespace {
+
+using namespace testing_kernels;
 
 struct Sample {
   Shape x, kernel;
@@ -62,12 +62,6 @@ const std::vector<Sample>& samples() {
   };
   return list;
 }
-
-struct Free {
-  void operator()(void* p) const { std::free(p); }
-};
-using Bytes = std::unique_ptr<void, Free>;
-Bytes bytes(int64_t n) { return Bytes(std::aligned_alloc(64, static_cast<size_t>((n + 127) / 64 * 64))); }
 
 template <class T>
 std::vector<T> noise(int64_t n, unsigned seed) {
@@ -114,27 +108,13 @@ struct Trial {
     return types;
   }
 
-  // All results, one after the other. Scratch is filled with NaNs before.
-  std::vector<T> run(Prepare prepare, int threads) const {
-    const std::vector<TensorType> ins = in(), outs = out();
-    const Kernel k = prepare(KernelQuery{ins, outs, attrs, threads});
-    std::vector<void*> args;
-    const auto data = [](const std::vector<T>& v) { return const_cast<T*>(v.data()); };
-    args.push_back(pass == Pass::grad_input ? data(ys) : data(xs));
-    args.push_back(pass == Pass::grad_filter ? data(ys) : data(ks));
-    std::vector<Bytes> held;
-    for (const TensorType& t : outs) {
-      held.push_back(bytes(byte_size(t.dtype, t.shape)));
-      args.push_back(held.back().get());
-    }
-    held.push_back(bytes(k.scratch));
-    std::memset(held.back().get(), 0xFF, static_cast<size_t>(k.scratch));
-    args.push_back(held.back().get());
-    k.run(k.state.get(), args.data());
+  // All results, one after the other.
+  std::vector<T> run(PrepareFn prepare, int threads) const {
+    const Bytes a = to_bytes(pass == Pass::grad_input ? ys : xs), b = to_bytes(pass == Pass::grad_filter ? ys : ks);
     std::vector<T> all;
-    for (size_t i = 0; i < outs.size(); ++i) {
-      const T* from = static_cast<const T*>(held[i].get());
-      all.insert(all.end(), from, from + outs[i].shape.elements());
+    for (const Bytes& result : call_kernel(prepare, in(), out(), attrs, {a, b}, threads)) {
+      const std::vector<T> part = from_bytes<T>(result);
+      all.insert(all.end(), part.begin(), part.end());
     }
     return all;
   }
@@ -174,7 +154,7 @@ void expect_near(const std::vector<T>& got, const std::vector<double>& expected,
 
 struct Kernels {
   Pass pass;
-  Prepare onednn, highway, reference;
+  PrepareFn onednn, highway, reference;
 };
 const Kernels kAll[] = {
     {Pass::forward, onednn::prepare_conv, highway::prepare_conv, reference::prepare_conv},
@@ -184,13 +164,16 @@ const Kernels kAll[] = {
      reference::prepare_conv_grad_filter},
 };
 
-TEST(Conv, OwnKernelsMatchDoubleLoops) {
+TEST(Conv, OwnKernelsMatchDoubleLoopsOnEveryTarget) {
   for (const Kernels& k : kAll) {
     for (const Sample& s : samples()) {
       const Trial<float> t(s, k.pass, true);
-      expect_near(t.run(k.highway, 2), t.expected(), kConvTolerance, s);
       const Trial<double> d(s, k.pass);
-      expect_near(d.run(k.highway, 2), d.expected(), 1e-13, s);
+      const std::vector<double> expected = t.expected(), expected_double = d.expected();
+      for_each_target([&] {
+        expect_near(t.run(k.highway, 2), expected, kConvTolerance, s);
+        expect_near(d.run(k.highway, 2), expected_double, 1e-13, s);
+      });
     }
   }
 }
@@ -270,13 +253,11 @@ TEST(Conv, HalvesAreComputedInFloat32) {
     for (float f : v) h.push_back(float_to_bf16(f));
     return h;
   };
-  std::vector<uint16_t> x = narrow(t.xs), kernel = narrow(t.ks), y(t.ys.size());
+  const std::vector<uint16_t> x = narrow(t.xs), kernel = narrow(t.ks);
   const std::vector<TensorType> in{{DType::bf16, t.x.shape}, {DType::bf16, t.kernel.shape}};
   const std::vector<TensorType> out{{DType::bf16, t.y.shape}};
-  const Kernel k = highway::prepare_conv(KernelQuery{in, out, t.attrs, 1});
-  const Bytes scratch = bytes(k.scratch);
-  void* args[] = {x.data(), kernel.data(), y.data(), scratch.get()};
-  k.run(k.state.get(), args);
+  const std::vector<uint16_t> y =
+      from_bytes<uint16_t>(call_kernel(highway::prepare_conv, in, out, t.attrs, {to_bytes(x), to_bytes(kernel)}, 1)[0]);
   Trial<float> rounded = t;
   for (size_t i = 0; i < x.size(); ++i) rounded.xs[i] = bf16_to_float(x[i]);
   for (size_t i = 0; i < kernel.size(); ++i) rounded.ks[i] = bf16_to_float(kernel[i]);

@@ -1,0 +1,186 @@
+// conv_bias(x, kernel, bias [, scale] [, residual]) = act(conv(x, kernel) * scale + bias + residual), in one pass
+// over the result. bias and scale are per filter, the residual has the shape of the result; scale and bias are
+// where an inference-time batch normalisation goes.
+#include <cmath>
+
+#include "device/cpu/conv_kernels.h"
+#include "graph/grad.h"
+#include "ops/conv.h"
+#include "plimsoll/error.h"
+#include "plimsoll/ops/math.h"
+#include "plimsoll/ops/reduce.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr auto kAttrs = with_conv_attrs(std::array<AttrDef, 3>{{
+    {"activation", AttrKind::string, "\"linear\""},
+    {"scale", AttrKind::boolean, "false"},
+    {"residual", AttrKind::boolean, "false"},
+}});
+
+std::vector<TensorType> infer(const OpCall& call) {
+  const ConvEpilogue e = conv_epilogue(call.attrs);
+  const int inputs = 3 + (e.scale >= 0) + (e.residual >= 0);
+  require(std::ssize(call.in) == inputs, "conv_bias", "expected ", inputs, " inputs, got ", call.in.size());
+  for (const TensorType& t : call.in) require_one_float("conv_bias", call.in[0].dtype, t.dtype);
+  const ConvGeometry g = conv_geometry("conv_bias", call.in[0].shape, call.in[1].shape, call.attrs);
+  const auto expect = [&](int i, const Shape& shape, std::string_view what) {
+    if (i < 0) return;
+    const Shape& got = call.in[static_cast<size_t>(i)].shape;
+    require(got == shape, "conv_bias", "expected a ", what, " of shape ", shape, ", got ", got);
+  };
+  expect(e.bias, Shape{g.filters}, "bias");
+  expect(e.scale, Shape{g.filters}, "scale");
+  expect(e.residual, conv_output_shape(g), "residual");
+  return {{call.in[0].dtype, conv_output_shape(g)}};
+}
+
+Tensor activate(Activation activation, const Tensor& z) {
+  switch (activation) {
+    case Activation::linear: return z;
+    case Activation::relu: return relu(z);
+    case Activation::sigmoid: return sigmoid(z);
+    case Activation::tanh: return tanh(z);
+    case Activation::gelu: return gelu(z);
+    case Activation::gelu_tanh: return gelu(z, true);
+    case Activation::silu: return silu(z);
+  }
+  return z;
+}
+
+// d act / d z at y = act(z), where that is enough to know.
+bool known_from_result(Activation activation) { return activation <= Activation::tanh; }
+
+Tensor slope(Activation activation, const Tensor& z) {
+  if (activation == Activation::silu) {
+    const Tensor s = sigmoid(z);
+    return s * (1.0 + z * (1.0 - s));
+  }
+  if (activation == Activation::gelu) {
+    const Tensor density = exp(square(z) * -0.5) * 0.39894228040143268;
+    return 0.5 * (1.0 + erf(z * 0.70710678118654752)) + z * density;
+  }
+  const double a = 0.79788456080286536, b = 0.044715;
+  const Tensor t = tanh((z + z * square(z) * b) * a);
+  return 0.5 * (1.0 + t) + z * 0.5 * (1.0 - square(t)) * (square(z) * (3 * a * b) + a);
+}
+
+Tensor below_activation(GradContext& g, Activation activation) {
+  const Tensor& y = g.out();
+  const Tensor& dy = g.dout();
+  if (activation == Activation::linear) return dy;
+  if (activation == Activation::relu) return where(greater(y, scalar_like(y, 0)), dy, scalar_like(dy, 0));
+  if (activation == Activation::sigmoid) return dy * y * (1.0 - y);
+  if (activation == Activation::tanh) return dy * (1.0 - square(y));
+  std::vector<Tensor> in;
+  for (int i = 0; i < g.inputs(); ++i) in.push_back(g.in(i));
+  Attrs attrs = g.attrs();
+  attrs.set("activation", std::string("linear"));
+  return dy * slope(activation, apply(get_op("conv_bias"), in, attrs)[0]);
+}
+
+Ints all_but_last(const Tensor& t) {
+  Ints axes;
+  for (int a = 0; a + 1 < t.rank(); ++a) axes.push_back(a);
+  return axes;
+}
+
+void grad(GradContext& g) {
+  const ConvEpilogue e = conv_epilogue(g.attrs());
+  const Attrs attrs = conv_attrs(g.attrs());
+  const Tensor dz = below_activation(g, e.activation);
+  if (e.residual >= 0 && g.wants(e.residual)) g.set(e.residual, dz);
+  Tensor dconv = dz;
+  if (e.scale >= 0) {
+    const Tensor& scale = g.in(e.scale);
+    dconv = dz * scale;
+    if (g.wants(e.scale)) {
+      g.set(e.scale, sum(dz * apply1(get_op("conv"), {g.in(0), g.in(1)}, attrs), all_but_last(dz)));
+    }
+  }
+  if (g.wants(0)) g.set(0, conv_grad_input(dconv, g.in(1), g.in(0).shape(), attrs));
+  // The kernel's gradient brings the bias' along, unless a scale stands between them.
+  const bool together = e.scale < 0 && g.wants(1) && g.wants(e.bias);
+  if (g.wants(1)) {
+    const std::vector<Tensor> d = conv_grad_filter(g.in(0), dconv, g.in(1).shape(), together, attrs);
+    g.set(1, d[0]);
+    if (together) g.set(e.bias, d[1]);
+  }
+  if (g.wants(e.bias) && !together) g.set(e.bias, sum(dz, all_but_last(dz)));
+}
+
+std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) {
+  const ConvEpilogue e = conv_epilogue(attrs);
+  const auto input = [&](int i) { return in[static_cast<size_t>(i)]; };
+  Tensor y = apply1(get_op("conv"), {in[0], in[1]}, conv_attrs(attrs));
+  if (e.scale >= 0) y = y * input(e.scale);
+  y = y + input(e.bias);
+  if (e.residual >= 0) y = y + input(e.residual);
+  return {activate(e.activation, y)};
+}
+
+Cost cost(const OpCall& call, std::span<const TensorType> out) {
+  const ConvGeometry g = conv_geometry("conv_bias", call.in[0].shape, call.in[1].shape, call.attrs);
+  return conv_cost(g, out[0].dtype);
+}
+
+std::vector<OpCase> cases() {
+  static constexpr std::array<std::string_view, 7> kActivations = {"relu", "linear", "sigmoid", "tanh",
+                                                                   "gelu", "gelu_tanh", "silu"};
+  std::vector<OpCase> list;
+  size_t i = 0;
+  for (const ConvCase& c : conv_cases()) {
+    Attrs attrs = conv_attrs(c.options, c.x.rank() - 2);
+    const Shape y = conv_output_shape(conv_geometry("conv_bias", c.x, c.kernel, attrs));
+    const Shape filters{y.dim(-1)};
+    attrs.set("activation", std::string(kActivations[i % kActivations.size()]));
+    attrs.set("scale", i % 3 == 1);
+    attrs.set("residual", i % 4 >= 2);
+    std::vector<InputCase> in{{c.x}, {c.kernel}, {filters}};
+    if (i % 3 == 1) in.push_back({filters});
+    if (i % 4 >= 2) in.push_back({y});
+    list.push_back({.in = in, .attrs = attrs});
+    ++i;
+  }
+  return list;
+}
+
+}  // namespace
+
+Tensor conv_bias(const Tensor& x, const Tensor& kernel, const Tensor& bias, const ConvOptions& options,
+                 std::string_view activation) {
+  const std::optional<Activation> act = activation_from_name(activation);
+  require(act.has_value(), "conv_bias", "expected one of the activations that dense() takes, got \"", activation,
+          "\"");
+  const DType type = promote(promote(x.dtype(), kernel.dtype()), bias.dtype());
+  Attrs attrs = conv_attrs(options, x.rank() - 2);
+  // Where the gradient needs the value before the activation, that value is kept: the activation stands apart.
+  const bool inside = known_from_result(*act);
+  attrs.set("activation", std::string(inside ? activation : "linear"));
+  const Tensor y = apply1(get_op("conv_bias"), {cast(x, type), cast(kernel, type), cast(bias, type)}, std::move(attrs));
+  return inside ? y : activate(*act, y);
+}
+
+std::span<const OpDef> ops_conv_bias() {
+  static constexpr KernelDef kernels[] = {
+      {"onednn", onednn::conv_fits, onednn::prepare_conv_bias},
+      {"highway", nullptr, highway::prepare_conv_bias},
+  };
+  static const OpDef defs[] = {{
+      .name = "conv_bias",
+      .arity = {3, 5},
+      .attrs = kAttrs,
+      .infer = infer,
+      .grad = grad,
+      .decompose = decompose,
+      .kernels = kernels,
+      .cost = cost,
+      .cases = cases,
+      .dtypes = kFloats,
+      .tolerance = kConvTolerance,
+  }};
+  return defs;
+}
+
+}  // namespace plimsoll
