@@ -9,6 +9,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/layer_norm_kernels.cpp"
+#include "device/cpu/highway.h"
 #include "hwy/foreach_target.h"
 
 #include "device/cpu/vector_math-inl.h"

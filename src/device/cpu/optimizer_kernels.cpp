@@ -7,6 +7,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/optimizer_kernels.cpp"
+#include "device/cpu/highway.h"
 #include "hwy/foreach_target.h"
 
 #include "device/cpu/vector_math-inl.h"

@@ -2,6 +2,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/vector_math_test.cpp"
+#include "device/cpu/highway.h"
 #include "hwy/foreach_target.h"
 
 #include "device/cpu/vector_math-inl.h"

@@ -1,0 +1,340 @@
+#include "device/cpu/attention_kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "device/cpu/panel_gemm.h"
+#include "device/cpu/thread_pool.h"
+#include "plimsoll/shape.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/cpu/attention_kernels.cpp"
+#include "device/cpu/highway.h"
+#include "hwy/foreach_target.h"
+
+#include "device/cpu/panel_gemm-inl.h"
+
+#ifndef PLIMSOLL_DEVICE_CPU_ATTENTION_ONCE_
+#define PLIMSOLL_DEVICE_CPU_ATTENTION_ONCE_
+namespace plimsoll {
+namespace {
+
+// One (batch, head): pointers to its first element; rows of q and k are q_row apart, those of v and y v_row.
+template <class T>
+struct Head {
+  const AttentionSizes& s;
+  const T *q = nullptr, *k = nullptr, *v = nullptr, *bias = nullptr, *dy = nullptr, *y_in = nullptr;
+  T *y = nullptr, *lse = nullptr, *dq = nullptr, *dk = nullptr, *dv = nullptr, *dbias = nullptr;
+  size_t q_row = 0, v_row = 0;
+  T* scratch = nullptr;
+};
+
+// Scratch of one thread, in elements, each piece a whole number of cache lines.
+struct AttentionPieces {
+  int64_t keys_t = 0, keys = 0, values_t = 0, values = 0, queries = 0, dy = 0, scores = 0, dscores = 0;
+  int64_t total = 0;
+};
+
+}  // namespace
+}  // namespace plimsoll
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace plimsoll {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+inline size_t z(int64_t n) { return static_cast<size_t>(n); }
+
+// How many keys query i sees.
+inline size_t visible(const AttentionSizes& s, int64_t i) {
+  return z(s.causal ? std::min(s.keys, i + 1) : s.keys);
+}
+
+template <class T>
+const T* bias_row(const Head<T>& h, int64_t i) {
+  return h.bias == nullptr ? nullptr : h.bias + i * h.s.bias_query;
+}
+
+// scores = scores * scale + bias, and their maximum.
+template <class T>
+HWY_INLINE T finish_scores(T* scores, const T* bias, bool bias_varies, T scale, size_t n) {
+  const hn::ScalableTag<T> d;
+  constexpr T kLow = -std::numeric_limits<T>::infinity();
+  const T past = scale > 0 ? kLow : scale < 0 ? -kLow : T{0};  // times the scale: no winner of the maximum
+  const auto s = hn::Set(d, scale), flat = hn::Set(d, bias != nullptr ? bias[0] : T{0});
+  auto top = hn::Set(d, kLow);
+  vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
+    const auto v = hn::MulAdd(load(scores, past), s, bias_varies ? load(bias, kLow) : flat);
+    top = hn::Max(top, v);
+    store(v, scores);
+  });
+  return hn::GetLane(hn::MaxOfLanes(d, top));
+}
+
+// scores = exp(scores - shift); returns the sum.
+template <class T>
+HWY_INLINE T exp_row(T* scores, T shift, size_t n) {
+  const hn::ScalableTag<T> d;
+  const auto m = hn::Set(d, shift);
+  auto total = hn::Zero(d);
+  vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
+    const auto e = vm::exp_negative(d, hn::Sub(load(scores, -std::numeric_limits<T>::infinity()), m));
+    total = hn::Add(total, e);
+    store(e, scores);
+  });
+  return hn::GetLane(hn::SumOfLanes(d, total));
+}
+
+template <class T>
+HWY_INLINE void scale_row(T* x, T scale, size_t n) {
+  const hn::ScalableTag<T> d;
+  const auto s = hn::Set(d, scale);
+  vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
+    store(hn::Mul(load(x, T{0}), s), x);
+  });
+}
+
+template <class T>
+HWY_INLINE T dot_row(const T* a, const T* b, size_t n) {
+  const hn::ScalableTag<T> d;
+  auto total = hn::Zero(d);
+  vm::for_vectors(d, n, [&](size_t, const auto& load, const auto&) HWY_ATTR {
+    total = hn::MulAdd(load(a, T{0}), load(b, T{0}), total);
+  });
+  return hn::GetLane(hn::SumOfLanes(d, total));
+}
+
+// dscores = p * (dscores - mean) * scale; without the scale also into dbias, if there is one.
+template <class T>
+HWY_INLINE void score_gradient(const T* p, T* dscores, T* dbias, T mean, T scale, size_t n) {
+  const hn::ScalableTag<T> d;
+  const auto m = hn::Set(d, mean), s = hn::Set(d, scale);
+  vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
+    const auto g = hn::Mul(load(p, T{0}), hn::Sub(load(dscores, T{0}), m));
+    if (dbias != nullptr) store(g, dbias);
+    store(hn::Mul(g, s), dscores);
+  });
+}
+
+template <class T>
+void forward_head(const Head<T>& h, const AttentionPieces& at) {
+  const AttentionSizes& s = h.s;
+  const size_t keys = z(s.keys), width = z(s.width), values = z(s.value_width);
+  T* const keys_t = h.scratch + at.keys_t;
+  T* const packed_v = h.scratch + at.values;
+  T* const scores = h.scratch + at.scores;
+  panel::pack<T>(h.k, 1, h.q_row, width, keys, keys_t);
+  panel::pack<T>(h.v, h.v_row, 1, keys, values, packed_v);
+  for (int64_t first = 0; first < s.queries; first += s.block()) {
+    const int64_t end = std::min(s.queries, first + s.block());
+    const size_t rows = z(end - first), seen = visible(s, end - 1);
+    panel::multiply<T>({h.q + z(first) * h.q_row, h.q_row, 1}, keys_t, width, rows, seen, width, scores, keys, false);
+    T sums[64];  // block() is at most that
+    for (size_t r = 0; r < rows; ++r) {
+      const int64_t i = first + static_cast<int64_t>(r);
+      const size_t n = visible(s, i);
+      T* const row = scores + r * keys;
+      const T top = finish_scores(row, bias_row(h, i), s.bias_key != 0, static_cast<T>(s.scale), n);
+      sums[r] = exp_row(row, top, n);
+      std::fill(row + n, row + seen, T{0});
+      h.lse[i] = top + std::log(sums[r]);
+    }
+    T* const out = h.y + z(first) * h.v_row;
+    panel::multiply<T>({scores, keys, 1}, packed_v, keys, rows, values, seen, out, h.v_row, false);
+    for (size_t r = 0; r < rows; ++r) scale_row(out + r * h.v_row, 1 / sums[r], values);
+  }
+}
+
+template <class T>
+void clear_rows(T* x, size_t rows, size_t stride, size_t n) {
+  for (size_t r = 0; r < rows; ++r) std::memset(x + r * stride, 0, n * sizeof(T));
+}
+
+// The probabilities and the gradients by the scores of one block of queries.
+template <class T>
+void block_gradients(const Head<T>& h, const AttentionPieces& at, int64_t first, size_t rows, size_t seen) {
+  const AttentionSizes& s = h.s;
+  const size_t keys = z(s.keys), width = z(s.width), values = z(s.value_width);
+  T* const scores = h.scratch + at.scores;
+  T* const dscores = h.scratch + at.dscores;
+  const T* const q = h.q + z(first) * h.q_row;
+  const T* const dy = h.dy + z(first) * h.v_row;
+  panel::multiply<T>({q, h.q_row, 1}, h.scratch + at.keys_t, width, rows, seen, width, scores, keys, false);
+  panel::multiply<T>({dy, h.v_row, 1}, h.scratch + at.values_t, values, rows, seen, values, dscores, keys, false);
+  for (size_t r = 0; r < rows; ++r) {
+    const int64_t i = first + static_cast<int64_t>(r);
+    const size_t n = visible(s, i);
+    T *const p = scores + r * keys, *const dp = dscores + r * keys;
+    T* const dbias = h.dbias == nullptr ? nullptr : h.dbias + z(i) * keys;
+    finish_scores(p, bias_row(h, i), s.bias_key != 0, static_cast<T>(s.scale), n);
+    exp_row(p, h.lse[i], n);
+    const T mean = dot_row(dy + r * h.v_row, h.y_in + z(i) * h.v_row, values);
+    score_gradient(p, dp, dbias, mean, static_cast<T>(s.scale), n);
+    std::fill(p + n, p + seen, T{0});
+    std::fill(dp + n, dp + seen, T{0});
+    if (dbias != nullptr) std::fill(dbias + n, dbias + keys, T{0});
+  }
+}
+
+template <class T>
+void backward_head(const Head<T>& h, const AttentionPieces& at) {
+  const AttentionSizes& s = h.s;
+  const size_t keys = z(s.keys), width = z(s.width), values = z(s.value_width);
+  T* const packed_k = h.scratch + at.keys;
+  T* const packed_q = h.scratch + at.queries;
+  T* const packed_dy = h.scratch + at.dy;
+  panel::pack<T>(h.k, 1, h.q_row, width, keys, h.scratch + at.keys_t);
+  panel::pack<T>(h.k, h.q_row, 1, keys, width, packed_k);
+  panel::pack<T>(h.v, 1, h.v_row, values, keys, h.scratch + at.values_t);
+  clear_rows(h.dk, keys, h.q_row, width);
+  clear_rows(h.dv, keys, h.v_row, values);
+  for (int64_t first = 0; first < s.queries; first += s.block()) {
+    const int64_t end = std::min(s.queries, first + s.block());
+    const size_t rows = z(end - first), seen = visible(s, end - 1);
+    block_gradients(h, at, first, rows, seen);
+    const T* const p = h.scratch + at.scores;
+    const T* const dp = h.scratch + at.dscores;
+    panel::pack<T>(h.q + z(first) * h.q_row, h.q_row, 1, rows, width, packed_q);
+    panel::pack<T>(h.dy + z(first) * h.v_row, h.v_row, 1, rows, values, packed_dy);
+    panel::multiply<T>({dp, keys, 1}, packed_k, keys, rows, width, seen, h.dq + z(first) * h.q_row, h.q_row, false);
+    panel::multiply<T>({dp, 1, keys}, packed_q, rows, seen, width, rows, h.dk, h.q_row, true);
+    panel::multiply<T>({p, 1, keys}, packed_dy, rows, seen, values, rows, h.dv, h.v_row, true);
+  }
+}
+
+void forward_f32(const Head<float>& h, const AttentionPieces& at) { forward_head(h, at); }
+void forward_f64(const Head<double>& h, const AttentionPieces& at) { forward_head(h, at); }
+void backward_f32(const Head<float>& h, const AttentionPieces& at) { backward_head(h, at); }
+void backward_f64(const Head<double>& h, const AttentionPieces& at) { backward_head(h, at); }
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace plimsoll
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace plimsoll {
+namespace {
+
+HWY_EXPORT(forward_f32);
+HWY_EXPORT(forward_f64);
+HWY_EXPORT(backward_f32);
+HWY_EXPORT(backward_f64);
+
+AttentionPieces pieces(const AttentionSizes& s, bool backward) {
+  AttentionPieces p;
+  const auto take = [&](int64_t elements) {
+    const int64_t at = p.total;
+    p.total += (elements + 63) / 64 * 64;
+    return at;
+  };
+  const int64_t scores = checked_mul(s.block(), s.keys, "attention");
+  p.keys_t = take(packed_elements(s.dtype, s.width, s.keys));
+  p.scores = take(scores);
+  if (backward) {
+    p.keys = take(packed_elements(s.dtype, s.keys, s.width));
+    p.values_t = take(packed_elements(s.dtype, s.value_width, s.keys));
+    p.queries = take(packed_elements(s.dtype, s.block(), s.width));
+    p.dy = take(packed_elements(s.dtype, s.block(), s.value_width));
+    p.dscores = take(scores);
+  } else {
+    p.values = take(packed_elements(s.dtype, s.keys, s.value_width));
+  }
+  return p;
+}
+
+int64_t scratch_bytes(const AttentionSizes& s, bool backward) {
+  const int64_t size = static_cast<int64_t>(size_of(s.dtype));
+  return checked_mul(pieces(s, backward).total * size, s.threads, "attention");
+}
+
+// What both passes read, for item `index` of batch x heads; the scratch of `thread`.
+template <class T>
+Head<T> head_of(const AttentionSizes& s, int64_t index, const void* q, const void* k, const void* v, const void* bias,
+                void* scratch, int64_t piece, int thread) {
+  const int64_t b = index / s.heads, head = index % s.heads;
+  const auto at = [&](const void* p, int64_t time, int64_t width) {
+    return static_cast<const T*>(p) + (b * time * s.heads + head) * width;
+  };
+  Head<T> h{s};
+  h.q = at(q, s.queries, s.width);
+  h.k = at(k, s.keys, s.width);
+  h.v = at(v, s.keys, s.value_width);
+  if (s.bias) h.bias = static_cast<const T*>(bias) + b * s.bias_batch + head * s.bias_head;
+  h.q_row = static_cast<size_t>(s.heads * s.width);
+  h.v_row = static_cast<size_t>(s.heads * s.value_width);
+  h.scratch = static_cast<T*>(scratch) + thread * piece;
+  return h;
+}
+
+// Little work stays on one thread.
+int threads_for(const AttentionSizes& s) {
+  const double work = static_cast<double>(s.batch * s.heads) * static_cast<double>(s.queries) *
+                      static_cast<double>(s.keys) * static_cast<double>(s.width + s.value_width);
+  return work < 1e5 ? 1 : s.threads;
+}
+
+void run_head(const Head<float>& h, const AttentionPieces& at, bool backward) {
+  backward ? HWY_DYNAMIC_DISPATCH(backward_f32)(h, at) : HWY_DYNAMIC_DISPATCH(forward_f32)(h, at);
+}
+void run_head(const Head<double>& h, const AttentionPieces& at, bool backward) {
+  backward ? HWY_DYNAMIC_DISPATCH(backward_f64)(h, at) : HWY_DYNAMIC_DISPATCH(forward_f64)(h, at);
+}
+
+template <class T>
+void forward(const AttentionSizes& s, const AttentionForward& a, void* scratch) {
+  const AttentionPieces at = pieces(s, false);
+  auto one = [&](int64_t i, int thread) noexcept {
+    Head<T> h = head_of<T>(s, i, a.q, a.k, a.v, a.bias, scratch, at.total, thread);
+    h.y = static_cast<T*>(a.y) + (i / s.heads * s.queries * s.heads + i % s.heads) * s.value_width;
+    h.lse = static_cast<T*>(a.lse) + i * s.queries;
+    run_head(h, at, false);
+  };
+  parallel_for(s.batch * s.heads, threads_for(s), one);
+}
+
+template <class T>
+void backward(const AttentionSizes& s, const AttentionBackward& a, void* scratch) {
+  const AttentionPieces at = pieces(s, true);
+  auto one = [&](int64_t i, int thread) noexcept {
+    Head<T> h = head_of<T>(s, i, a.q, a.k, a.v, a.bias, scratch, at.total, thread);
+    const int64_t b = i / s.heads, head = i % s.heads;
+    const int64_t queries = b * s.queries * s.heads + head, keys = b * s.keys * s.heads + head;
+    h.lse = static_cast<T*>(const_cast<void*>(a.lse)) + i * s.queries;
+    h.y_in = static_cast<const T*>(a.y) + queries * s.value_width;
+    h.dy = static_cast<const T*>(a.dy) + queries * s.value_width;
+    h.dq = static_cast<T*>(a.dq) + queries * s.width;
+    h.dk = static_cast<T*>(a.dk) + keys * s.width;
+    h.dv = static_cast<T*>(a.dv) + keys * s.value_width;
+    if (a.dbias != nullptr) h.dbias = static_cast<T*>(a.dbias) + i * s.queries * s.keys;
+    run_head(h, at, true);
+  };
+  parallel_for(s.batch * s.heads, threads_for(s), one);
+}
+
+}  // namespace
+
+// Multiples of the 6 rows of a tile; 16K scores fill half an L2 cache together with the operands.
+int64_t AttentionSizes::block() const {
+  const int64_t rows = 16384 / std::max<int64_t>(1, keys) / 6 * 6;
+  return std::clamp<int64_t>(rows, 6, 48);
+}
+
+int64_t attention_forward_scratch(const AttentionSizes& s) { return scratch_bytes(s, false); }
+int64_t attention_backward_scratch(const AttentionSizes& s) { return scratch_bytes(s, true); }
+
+void attention_forward(const AttentionSizes& s, const AttentionForward& a, void* scratch) {
+  s.dtype == DType::f64 ? forward<double>(s, a, scratch) : forward<float>(s, a, scratch);
+}
+
+void attention_backward(const AttentionSizes& s, const AttentionBackward& a, void* scratch) {
+  s.dtype == DType::f64 ? backward<double>(s, a, scratch) : backward<float>(s, a, scratch);
+}
+
+}  // namespace plimsoll
+#endif  // HWY_ONCE
