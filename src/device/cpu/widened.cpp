@@ -12,7 +12,7 @@ namespace plimsoll {
 namespace {
 
 constexpr int64_t kChunk = 1 << 14;  // elements a thread takes at a time
-constexpr size_t kMostArgs = 16;
+constexpr size_t kMostArgs = 24;
 
 // One argument of the inner kernel.
 struct Slot {

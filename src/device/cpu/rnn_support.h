@@ -1,0 +1,48 @@
+// What the kernels of recurrent layers share.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "device/cpu/gemm.h"
+#include "device/cpu/panel_gemm.h"
+#include "plimsoll/dtype.h"
+
+namespace plimsoll {
+
+struct RnnSizes {
+  DType dtype = DType::f32;
+  int64_t batch = 0, time = 0, features = 0, units = 0;
+  bool reverse = false;  // steps run from the last to the first; outputs stay beside their inputs
+  int threads = 1;
+
+  int64_t rows() const { return batch * time; }
+  // Batch rows one thread takes through all steps. Rows are independent, so the cut changes no bit.
+  int64_t block() const { return std::clamp<int64_t>((batch + threads - 1) / threads, 1, 48); }
+  int64_t blocks() const { return (batch + block() - 1) / block(); }
+  // The threads worth waking for the recurrent part.
+  int step_threads() const { return static_cast<double>(rows() * units) * static_cast<double>(units) < 2e5 ? 1 : threads; }
+  // The index in time of step s, and of the step before it (outside [0, time) for the first).
+  int64_t at(int64_t s) const { return reverse ? time - 1 - s : s; }
+  int64_t before(int64_t t) const { return reverse ? t + 1 : t - 1; }
+};
+
+// Pieces of scratch, one after the other, in whole cache lines.
+inline int64_t cache_lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+inline int64_t take_bytes(int64_t& end, int64_t bytes) {
+  const int64_t at = end;
+  end += cache_lines(bytes);
+  return at;
+}
+inline char* bytes_at(void* scratch, int64_t offset) { return static_cast<char*>(scratch) + offset; }
+
+// The products over all steps at once, for a layer of `gates` gates: x . kernel + bias; the gradient of a weight
+// that meets n inputs, (n x rows) . (rows x gates u); the gradient of x.
+Gemm input_projection(const RnnSizes& s, int64_t gates);
+Gemm weight_gradient(const RnnSizes& s, int64_t gates, int64_t n);
+Gemm input_gradient(const RnnSizes& s, int64_t gates);
+
+// sums[j] = sum over i of x[i * n + j], in order of i.
+void column_sums(DType dtype, const void* x, int64_t rows, int64_t n, void* sums, int threads);
+
+}  // namespace plimsoll
