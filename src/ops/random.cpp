@@ -29,35 +29,55 @@ struct RandomFns {
 HWY_BEFORE_NAMESPACE();
 namespace plimsoll::HWY_NAMESPACE {
 
-// Words [4 block, 4 block + kWords) of the key.
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Words [4 block, 4 block + kWords) of the key. A 64-bit lane holds a block's word in its low half; what is in the high half
+// is of no account, because only low halves are multiplied and, in the end, stored.
+#if HWY_TARGET != HWY_SCALAR
 void PhiloxWords(const uint32_t* key, uint64_t block, uint32_t* out) {
-  uint32_t a[kLanes], b[kLanes], c[kLanes], d[kLanes];
-  for (int64_t i = 0; i < kLanes; ++i) {
-    const uint64_t counter = block + static_cast<uint64_t>(i);
-    a[i] = static_cast<uint32_t>(counter);
-    b[i] = static_cast<uint32_t>(counter >> 32);
-    c[i] = d[i] = 0;
-  }
-  uint32_t k0 = key[0], k1 = key[1];
-  for (int round = 0; round < 10; ++round) {
-    for (int64_t i = 0; i < kLanes; ++i) {
-      const uint64_t p = uint64_t{0xD2511F53u} * a[i];
-      const uint64_t q = uint64_t{0xCD9E8D57u} * c[i];
-      a[i] = static_cast<uint32_t>(q >> 32) ^ b[i] ^ k0;
-      b[i] = static_cast<uint32_t>(q);
-      c[i] = static_cast<uint32_t>(p >> 32) ^ d[i] ^ k1;
-      d[i] = static_cast<uint32_t>(p);
+  const hn::CappedTag<uint64_t, kLanes> d;
+  const hn::Repartition<uint32_t, decltype(d)> d32;
+  const auto m0 = hn::BitCast(d32, hn::Set(d, 0xD2511F53u)), m1 = hn::BitCast(d32, hn::Set(d, 0xCD9E8D57u));
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < kLanes; i += lanes) {
+    auto a = hn::Iota(d, block + static_cast<uint64_t>(i));
+    auto b = hn::ShiftRight<32>(a);
+    auto c = hn::Zero(d), e = c;
+    uint32_t k0 = key[0], k1 = key[1];
+    for (int round = 0; round < 10; ++round) {
+      const auto p = hn::MulEven(hn::BitCast(d32, a), m0);
+      const auto q = hn::MulEven(hn::BitCast(d32, c), m1);
+      a = hn::Xor(hn::Xor(hn::ShiftRight<32>(q), b), hn::Set(d, k0));
+      b = q;
+      c = hn::Xor(hn::Xor(hn::ShiftRight<32>(p), e), hn::Set(d, k1));
+      e = p;
+      k0 += 0x9E3779B9u;
+      k1 += 0xBB67AE85u;
     }
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
-  }
-  for (int64_t i = 0; i < kLanes; ++i) {
-    out[4 * i] = a[i];
-    out[4 * i + 1] = b[i];
-    out[4 * i + 2] = c[i];
-    out[4 * i + 3] = d[i];
+    const auto low = hn::Set(d, 0xFFFFFFFFu);
+    const auto first = hn::Or(hn::And(a, low), hn::ShiftLeft<32>(b));
+    const auto second = hn::Or(hn::And(c, low), hn::ShiftLeft<32>(e));
+    hn::StoreInterleaved2(first, second, d, reinterpret_cast<uint64_t*>(out + 4 * i));
   }
 }
+#else
+void PhiloxWords(const uint32_t* key, uint64_t block, uint32_t* out) {
+  for (uint64_t i = 0; i < kLanes; ++i) {
+    uint32_t c[4] = {static_cast<uint32_t>(block + i), static_cast<uint32_t>((block + i) >> 32), 0, 0};
+    uint32_t k0 = key[0], k1 = key[1];
+    for (int round = 0; round < 10; ++round) {
+      const uint64_t p = uint64_t{0xD2511F53u} * c[0], q = uint64_t{0xCD9E8D57u} * c[2];
+      c[0] = static_cast<uint32_t>(q >> 32) ^ c[1] ^ k0;
+      c[1] = static_cast<uint32_t>(q);
+      c[2] = static_cast<uint32_t>(p >> 32) ^ c[3] ^ k1;
+      c[3] = static_cast<uint32_t>(p);
+      k0 += 0x9E3779B9u;
+      k1 += 0xBB67AE85u;
+    }
+    for (int j = 0; j < 4; ++j) out[4 * i + static_cast<uint64_t>(j)] = c[j];
+  }
+}
+#endif
 
 namespace {
 
@@ -174,7 +194,7 @@ void generate(const State& s, const void* key, F make) {
   const int64_t calls = (s.total + kCount - 1) / kCount;
   const int threads = s.total < 32768 ? 1 : s.threads;
   parallel_for((calls + kChunk - 1) / kChunk, threads, [&](int64_t chunk, int) noexcept {
-    uint32_t words[kWords];
+    alignas(64) uint32_t words[kWords];
     for (int64_t c = chunk * kChunk; c < std::min(calls, (chunk + 1) * kChunk); ++c) {
       s.words(static_cast<const uint32_t*>(key), static_cast<uint64_t>(c * kLanes), words);
       make(words, c * kCount, std::min(kCount, s.total - c * kCount));
@@ -261,7 +281,7 @@ void run_normal64(const State& s, void* const* args) {
 
 // The key of a use: the first two words of the block with the use's number as counter.
 void run_fold(const State& s, void* const* args) {
-  uint32_t words[kWords];
+  alignas(64) uint32_t words[kWords];
   s.words(static_cast<const uint32_t*>(args[0]), *static_cast<const uint32_t*>(args[1]), words);
   std::memcpy(args[2], words, 8);
 }

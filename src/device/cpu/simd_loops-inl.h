@@ -52,6 +52,21 @@ void Map2(const void* const* in, void* out, size_t n, const double*) {
   for (size_t j = 0; i + j < n; ++j) y[i + j] = left[j];
 }
 
+// f64 to f32 as the C language does it: Highway's emulated form makes infinities finite.
+template <class DF, class V>
+HWY_INLINE hn::Vec<DF> Narrow(DF df, V v) {
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+  const hn::Rebind<double, DF> d;
+  HWY_ALIGN double wide[HWY_MAX_BYTES / sizeof(double)];
+  HWY_ALIGN float narrow[HWY_MAX_BYTES / sizeof(double)];
+  hn::Store(v, d, wide);
+  for (size_t i = 0; i < hn::Lanes(d); ++i) narrow[i] = static_cast<float>(wide[i]);
+  return hn::Load(df, narrow);
+#else
+  return hn::DemoteTo(df, v);
+#endif
+}
+
 // f32 computed in f64: where f32 arithmetic loses too much, and speed is not first.
 template <class Op>
 void Map1Wide(const void* const* in, void* out, size_t n, const double*) {
@@ -63,7 +78,7 @@ void Map1Wide(const void* const* in, void* out, size_t n, const double*) {
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     const auto v = Op::vec(d, hn::PromoteTo(d, hn::LoadU(df, x + i)));
-    hn::StoreU(hn::DemoteTo(df, v), df, y + i);
+    hn::StoreU(simd::Narrow(df, v), df, y + i);
   }
   if (i == n) return;
   HWY_ALIGN double padded[HWY_MAX_BYTES / sizeof(double)];
@@ -83,7 +98,7 @@ void Map2Wide(const void* const* in, void* out, size_t n, const double*) {
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     const auto v = Op::vec(d, hn::PromoteTo(d, hn::LoadU(df, a + i)), hn::PromoteTo(d, hn::LoadU(df, b + i)));
-    hn::StoreU(hn::DemoteTo(df, v), df, y + i);
+    hn::StoreU(simd::Narrow(df, v), df, y + i);
   }
   if (i == n) return;
   HWY_ALIGN double left[HWY_MAX_BYTES / sizeof(double)];

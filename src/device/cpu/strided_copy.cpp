@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "device/cpu/thread_pool.h"
+#include "device/cpu/transpose_words.h"
 
 namespace plimsoll {
 namespace {
@@ -99,6 +100,10 @@ void StridedCopy::planes(int64_t begin, int64_t end, T* to, const T* from) const
       f += index * from_[d];
     }
     const int64_t height = std::min(kBlock, dims_[across] - first), step = from_[last], pitch = to_[across];
+    if constexpr (sizeof(T) == 4) {
+      transpose_words(f, step, t, pitch, height, dims_[last]);
+      continue;
+    }
     for (int64_t column = 0; column < dims_[last]; column += kBlock) {
       const int64_t width = std::min(kBlock, dims_[last] - column);
       for (int64_t i = 0; i < height; ++i) {

@@ -10,7 +10,7 @@ namespace plimsoll {
 namespace {
 
 constexpr int64_t kChunk = 65536;         // elements one thread takes at a time
-constexpr int64_t kTileBytes = 24 << 10;  // registers of one thread: three quarters of a common L1
+constexpr int64_t kTileBytes = 16 << 10;  // registers of one thread: half of a common L1, the rest is for the arguments
 constexpr int64_t kAlign = 64;
 
 int64_t round_up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
@@ -355,6 +355,7 @@ struct TilePlanner {
 
   void place_folds() {
     const int64_t prefix = plan.unit ? plan.total / plan.unit : 1;
+    if (program.folds_.size() > kTileFolds) fail(ErrorKind::unsupported, "tile", "too many folds in one kernel");
     for (size_t i = 0; i < program.folds_.size(); ++i) {
       const TileProgram::FoldTo& f = program.folds_[i];
       const DType dtype = program.values_[static_cast<size_t>(f.value)].dtype;
@@ -407,7 +408,8 @@ struct TilePlanner {
       const int64_t live = static_cast<int64_t>(plan.registers.size());
       const int64_t most = kTileBytes / std::max<int64_t>(1, live * static_cast<int64_t>(value_bytes)) / 64 * 64;
       drop_registers();
-      choose_tile(live == 0 ? kChunk / 2 : std::clamp<int64_t>(most, 256, 4096));
+      const int64_t longest = live > 0 || !program.folds_.empty() ? 2048 : kChunk / 2;
+      choose_tile(std::clamp<int64_t>(live == 0 ? longest : most, 256, longest));
       choose_chunks();
       give_registers();
       plan.register_bytes = round_up(std::min(plan.tile, plan.total) * static_cast<int64_t>(value_bytes), kAlign);

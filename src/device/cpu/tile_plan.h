@@ -11,6 +11,7 @@
 namespace plimsoll {
 
 inline constexpr int kTileSlots = 192;  // pointers a thread keeps on its stack
+inline constexpr size_t kTileFolds = 16;
 
 struct TilePlan {
   // A slot is a pointer: into an argument (it moves with the tile) or to a register of the thread.

@@ -230,15 +230,14 @@ class ChunkRun {
 
  private:
   static constexpr size_t kRemembered = 16;
-  static constexpr size_t kMaxFolds = 16;
   const TilePlan& p_;
   void* const* args_;
   int64_t chunk_;
   char* shared_ = nullptr;
   char* mine_ = nullptr;
   const char* filled_[kRemembered] = {};
-  int64_t window_start_[kMaxFolds];
-  int64_t window_size_[kMaxFolds];
+  int64_t window_start_[kTileFolds];
+  int64_t window_size_[kTileFolds];
   char* slots_[kTileSlots];
 };
 

@@ -89,6 +89,32 @@ void run(const void* x, size_t n, void* acc) {
   *total = result;
 }
 
+// Sums of f32: vectors of f32 over at most 16 rounds, then f64.
+template <>
+void run<Sum, float>(const void* x, size_t n, void* acc) {
+  const hn::ScalableTag<float> d;
+  const size_t lanes = hn::Lanes(d);
+  const float* p = static_cast<const float*>(x);
+  double total = *static_cast<double*>(acc);
+  while (n >= lanes) {
+    auto a = hn::Zero(d), b = a, c = a, e = a;
+    size_t i = 0;
+    const size_t most = n < 64 * lanes ? n : 64 * lanes;
+    for (; i + 4 * lanes <= most; i += 4 * lanes) {
+      a = hn::Add(a, hn::LoadU(d, p + i));
+      b = hn::Add(b, hn::LoadU(d, p + i + lanes));
+      c = hn::Add(c, hn::LoadU(d, p + i + 2 * lanes));
+      e = hn::Add(e, hn::LoadU(d, p + i + 3 * lanes));
+    }
+    for (; i + lanes <= most; i += lanes) a = hn::Add(a, hn::LoadU(d, p + i));
+    total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a, b), hn::Add(c, e)))));
+    p += i;
+    n -= i;
+  }
+  for (size_t i = 0; i < n; ++i) total += static_cast<double>(p[i]);
+  *static_cast<double*>(acc) = total;
+}
+
 template <class Op, class T>
 void columns(const void* x, size_t n, void* acc) {
   using A = Acc<Op, T>;
