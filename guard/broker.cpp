@@ -13,6 +13,7 @@ namespace {
 
 constexpr auto kProbeAgain = std::chrono::milliseconds(100);
 constexpr int kMostProbes = 20;
+constexpr size_t kMostRequests = 10000;
 
 // Requests that ask and do not act: a new kernel can answer them as well as the old one.
 bool can_be_asked_again(std::string_view type) {
@@ -142,6 +143,7 @@ Broker::Request Broker::make_request(Channel channel, const Envelope& envelope, 
   for (size_t i = 0; i < envelope.delimiter; ++i) request.identities.push_back(share(frames[i]));
   request.header = share(frames[envelope.header()]);
   request.since = now_;
+  request.execution_count = last_count_ + 1;
   return request;
 }
 
@@ -162,6 +164,8 @@ void Broker::track(Channel channel, const Envelope& envelope, Frames& frames) {
     for (auto& frame : frames) request.whole.push_back(share(frame));
   }
   requests_.push_back(std::move(request));
+  // A kernel that never says idle must not fill the list.
+  if (requests_.size() > kMostRequests && requests_.front().replied) requests_.pop_front();
 }
 
 // ---- from the kernel ---------------------------------------------------------------------------
@@ -177,13 +181,26 @@ const Broker::Request* Broker::current() const {
   return nullptr;
 }
 
+Cell Broker::cell_of(const Request& r) {
+  return {r.envelope.msg_id, string_member(text_of(r.content), "code").value_or(""), r.execution_count, r.since};
+}
+
 std::optional<Cell> Broker::running_cell() const {
   const Request* r = current();
   if (!r) return std::nullopt;
-  const json content = json::parse(text_of(r->content), nullptr, false);
-  std::string code;
-  if (content.is_object() && content.contains("code") && content["code"].is_string()) code = content["code"];
-  return Cell{r->envelope.msg_id, code, r->execution_count, r->since};
+  return cell_of(*r);
+}
+
+std::optional<Cell> Broker::cell_to_blame() const {
+  if (const Request* r = current()) return cell_of(*r);
+  for (const auto& r : requests_) {
+    if (r.envelope.msg_type == "execute_request" && !r.replied) return cell_of(r);
+  }
+  for (const auto& h : held_) {
+    if (h.envelope.msg_type != "execute_request") continue;
+    return Cell{h.envelope.msg_id, string_member(text_of(h.frames[h.envelope.content()]), "code").value_or(""), 0, now_};
+  }
+  return std::nullopt;
 }
 
 void Broker::from_kernel(Channel channel, Frames frames) {
@@ -214,8 +231,9 @@ void Broker::from_kernel(Channel channel, Frames frames) {
     input_for_ = parent_id;
   } else if (auto request = find(parent_id); request != requests_.end()) {
     request->replied = true;
-    // A cell is over when it is idle as well; of the others some kernels publish no status.
-    if (!request->busy || request->envelope.msg_type != "execute_request") requests_.erase(request);
+    // A cell is over when it is idle as well: its status comes by another way and may be late. Of the other
+    // requests some kernels publish no status.
+    if (request->idle || request->envelope.msg_type != "execute_request") requests_.erase(request);
   }
   wire_.to_client(channel, std::move(frames));
 }
@@ -229,7 +247,6 @@ bool Broker::handle_status(const Envelope& envelope, Frames& frames, const std::
   if (*state == "busy" && !request->busy) {
     request->busy = true;
     request->since = last_output_ = now_;
-    request->execution_count = last_count_ + 1;
     last_parent_ = text_of(request->header);
     keeper_.begin_cell();
     wire_.to_client(Channel::iopub, std::move(frames));
@@ -240,12 +257,9 @@ bool Broker::handle_status(const Envelope& envelope, Frames& frames, const std::
   if (*state == "idle") {
     if (const std::string text = keeper_.end_of_cell(); !text.empty()) stream(text_of(request->header), "stderr", text);
     if (input_for_ == parent_id) input_for_.clear();
-    if (request->replied) {
-      requests_.erase(request);
-    } else {
-      // The reply of some kernels comes after idle; the cell no longer runs.
-      request->busy = false;
-    }
+    request->busy = false;
+    request->idle = true;
+    if (request->replied) requests_.erase(request);
   }
   return false;
 }
@@ -338,7 +352,7 @@ void Broker::end_request(Request& r, const DeathNote& note, bool& blamed) {
     if (!r.replied) reply(r, error_content(note));
     return status(header, "idle");
   }
-  if (!r.busy) status(header, "busy");
+  if (!r.busy && !r.replied) status(header, "busy");
   if (!r.replied && (r.busy || !blamed)) {
     publish_error(r, note);
     json content = error_content(note);

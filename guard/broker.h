@@ -95,6 +95,8 @@ class Broker {
   void begin_shutdown() { shutting_down_ = true; }
   // The oldest cell now running, if any.
   std::optional<Cell> running_cell() const;
+  // The cell that will bear the note if the kernel has died now: the one running, else the first not answered.
+  std::optional<Cell> cell_to_blame() const;
   bool waiting_for_input() const { return !input_for_.empty(); }
   TimePoint last_output() const { return last_output_; }
   // Messages dropped because they were malformed or wrongly signed.
@@ -110,7 +112,7 @@ class Broker {
     Frame header;
     Frame content;  // of an execute_request
     Frames whole;   // of a request that can be asked again
-    bool busy = false, replied = false;
+    bool busy = false, replied = false, idle = false;
     int execution_count = 0;
     TimePoint since;
   };
@@ -140,6 +142,7 @@ class Broker {
   Request make_request(Channel channel, const Envelope& envelope, Frames& frames);
   Requests::iterator find(const std::string& msg_id);
   const Request* current() const;
+  static Cell cell_of(const Request& request);
 
   Wire& wire_;
   Keeper& keeper_;

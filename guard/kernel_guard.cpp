@@ -1,7 +1,7 @@
 #include "guard/kernel_guard.h"
 
+#include <fmt/format.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,11 +10,14 @@
 #include <optional>
 
 #include "guard/broker.h"
+#include "guard/chart.h"
 #include "guard/files.h"
 #include "guard/launch.h"
+#include "guard/note.h"
 #include "guard/private_folder.h"
-#include "guard/process.h"
+#include "guard/report.h"
 #include "guard/signals.h"
+#include "guard/ward.h"
 #include "guard/zmq_wire.h"
 #include "plimsoll/error.h"
 
@@ -25,10 +28,21 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kSampleEvery = milliseconds(250);
 constexpr auto kLastWordsReady = milliseconds(100);
 constexpr auto kLastWordsStarting = milliseconds(20);
 constexpr auto kTermGrace = milliseconds(1500);
+
+// One message that cannot be dealt with must not end the guard: it is all that holds the connection.
+template <class Function>
+void safely(Function function) {
+  try {
+    function();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "plimsoll-guard: %s\n", e.what());
+  }
+}
+
+double seconds(TimePoint time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
 
 class KernelGuard final : public Keeper {
  public:
@@ -38,36 +52,34 @@ class KernelGuard final : public Keeper {
         front_(read_connection(options.connection_file)),
         signer_(front_.key, front_.scheme),
         wire_(front_),
+        ward_(options, folder_.path()),
         broker_(wire_, *this, signer_,
                 {options.language, is_ipykernel(options.command) ? python_setup_code() : std::string()}) {
     if (auto parent = environment("JPY_PARENT_PID")) parent_ = std::atoi(parent->c_str());
     if (parent_ != ::getppid()) parent_ = 0;
-    handlers_.from_client = [this](Channel c, Frames f) { broker_.from_client(c, std::move(f)); };
-    handlers_.from_kernel = [this](Channel c, Frames f) { broker_.from_kernel(c, std::move(f)); };
-    handlers_.subscribed = [this](std::string_view topic) { broker_.subscribed(topic); };
+    handlers_.from_client = [this](Channel c, Frames f) { safely([&] { broker_.from_client(c, std::move(f)); }); };
+    handlers_.from_kernel = [this](Channel c, Frames f) { safely([&] { broker_.from_kernel(c, std::move(f)); }); };
+    handlers_.subscribed = [this](std::string_view topic) { safely([&] { broker_.subscribed(topic); }); };
   }
 
   int run() {
-    broker_.tick(Clock::now());
+    tell_time();
     broker_.start();
     while (!done_) turn();
-    process_.kill_rest();
+    ward_.process().kill_rest();
     wire_.close(1000);
     return 0;
   }
 
   // Keeper
   void start() override;
-  void interrupt() override { process_.signal_group(SIGINT); }
+  void interrupt() override { ward_.process().signal_group(SIGINT); }
   void terminate() override;
-  void begin_cell() override {}
-  // What the cell wrote to its descriptors comes before its `idle`.
-  std::string end_of_cell() override {
-    take_output();
-    return {};
-  }
+  void begin_cell() override { ward_.begin_cell(seconds(now_)); }
+  std::string end_of_cell() override;
 
  private:
+  void tell_time();
   void turn();
   void take_signals();
   void take_output();
@@ -81,66 +93,60 @@ class KernelGuard final : public Keeper {
   Connection front_;
   Signer signer_;
   ZmqWire wire_;
+  Ward ward_;
   Broker broker_;
   ZmqWire::Handlers handlers_;
-  Process process_;
   Launch launch_;
   std::vector<zmq::pollitem_t> items_;
-  std::optional<int> wait_status_;
-  std::string start_error_;
-  std::string last_words_;
   TimePoint now_{}, exited_at_{}, sampled_at_{};
   std::optional<TimePoint> kill_at_;
   int generation_ = 0;
   pid_t parent_ = 0;
-  bool done_ = false;
+  bool done_ = false, running_ = false;
 };
+
+void KernelGuard::tell_time() {
+  now_ = Clock::now();
+  broker_.tick(now_);
+}
 
 void KernelGuard::start() {
   std::error_code ignored;
   std::filesystem::remove(launch_.connection_file, ignored);
-  wait_status_.reset();
-  start_error_.clear();
-  last_words_.clear();
   launch_ = prepare_launch(options_, front_, folder_.path(), ++generation_);
   wire_.connect_kernel(launch_.connection);
   ProcessOptions how;
   how.argv = launch_.argv;
-  how.environment = environment_with({concat("JPY_PARENT_PID=", ::getpid()), "PYTHONFAULTHANDLER=1"});
   how.stack_fd = kStackFd;
-  try {
-    process_ = Process::start(how);
-  } catch (const Error& e) {
-    process_ = Process();
-    start_error_ = e.what();
-    wait_status_ = 127 << 8;
-    exited_at_ = now_;
-  }
+  ward_.start(how, {concat("JPY_PARENT_PID=", ::getpid())}, seconds(now_));
+  exited_at_ = now_;
 }
 
 void KernelGuard::terminate() {
-  process_.signal_group(SIGTERM);
+  ward_.process().signal_group(SIGTERM);
   kill_at_ = now_ + kTermGrace;
-  if (process_.pid() <= 0) done_ = true;
+  if (ward_.process().pid() <= 0) done_ = true;
 }
 
 void KernelGuard::turn() {
   items_.clear();
   wire_.add_to(items_);
   items_.push_back({nullptr, signals_.fd(), ZMQ_POLLIN, 0});
-  for (int fd : {process_.out(), process_.err(), process_.stacks()}) {
+  Process& process = ward_.process();
+  for (int fd : {process.out(), process.err(), process.stacks()}) {
     if (fd >= 0) items_.push_back({nullptr, fd, ZMQ_POLLIN, 0});
   }
+  const double until_sample = seconds(sampled_at_) + ward_.sample_interval(running_) - seconds(now_);
+  const double wait = ward_.ended() ? 0.005 : broker_.ready() ? std::max(0.001, until_sample) : 0.05;
   zmq_poll(reinterpret_cast<zmq_pollitem_t*>(items_.data()), static_cast<int>(items_.size()),
-           wait_status_ ? 5 : 100);
-  now_ = Clock::now();
-  broker_.tick(now_);
+           static_cast<long>(wait * 1e3));
+  tell_time();
   take_signals();
   take_output();
   wire_.receive(handlers_);
-  if (now_ - sampled_at_ >= kSampleEvery) sample();
-  if (wait_status_) end_of_process();
-  if (kill_at_ && now_ >= *kill_at_) process_.signal_group(SIGKILL);
+  if (seconds(now_) - seconds(sampled_at_) >= ward_.sample_interval(running_)) sample();
+  if (ward_.ended()) end_of_process();
+  if (kill_at_ && now_ >= *kill_at_) ward_.process().signal_group(SIGKILL);
 }
 
 void KernelGuard::take_signals() {
@@ -155,23 +161,30 @@ void KernelGuard::take_signals() {
       default: break;
     }
   }
-  if (auto status = process_.poll()) {
-    wait_status_ = status;
+  if (ward_.poll(seconds(now_))) {
     exited_at_ = now_;
     broker_.kernel_exited();
   }
 }
 
 void KernelGuard::take_output() {
-  if (process_.out() >= 0) {
-    if (const std::string text = process_.read_out(); !text.empty()) broker_.output(false, text);
-  }
-  if (process_.err() >= 0) {
-    if (const std::string text = process_.read_err(); !text.empty()) {
-      last_words_ += text;
+  Process& process = ward_.process();
+  if (const std::string text = process.read_out(); !text.empty()) broker_.output(false, text);
+  if (const std::string text = process.read_err(); !text.empty()) {
+    const bool show = ward_.hear(text, seconds(now_));
+    // Before it can answer, a kernel talks to whoever started it.
+    if (!broker_.ready()) {
+      std::fputs(text.c_str(), stderr);
+    } else if (show) {
       broker_.output(true, text);
     }
   }
+}
+
+// What the cell wrote to its descriptors comes before its `idle`.
+std::string KernelGuard::end_of_cell() {
+  take_output();
+  return ward_.refusals_text();
 }
 
 void KernelGuard::sample() {
@@ -180,6 +193,14 @@ void KernelGuard::sample() {
   if (parent_ != 0 && ::getppid() != parent_) {
     broker_.begin_shutdown();
     terminate();
+  }
+  running_ = broker_.running_cell().has_value();
+  const std::string warning = ward_.sample(seconds(now_));
+  if (!running_) return;
+  if (!warning.empty()) broker_.say(warning);
+  if (ward_.must_interrupt()) {
+    broker_.say("plimsoll: over the memory line; the cell is interrupted before the system kills the kernel.\n");
+    interrupt();
   }
 }
 
@@ -190,23 +211,39 @@ void KernelGuard::end_of_process() {
   while (wire_.receive(handlers_)) {
   }
   take_output();
-  process_.kill_rest();
+  ward_.process().kill_rest();
   if (broker_.shutting_down()) {
     done_ = true;
     return;
   }
-  const DeathNote note = explain();
-  wait_status_.reset();
-  broker_.kernel_died(note);
+  broker_.kernel_died(explain());
 }
 
 DeathNote KernelGuard::explain() {
+  const auto cell = broker_.cell_to_blame();
+  ReportInput report;
+  report.name = options_.name;
+  report.command = options_.command;
+  report.evidence = ward_.evidence(broker_.starting(), seconds(now_));
+  report.verdict = judge(report.evidence);
+  if (cell) {
+    report.code = cell->code;
+    report.execution_count = cell->execution_count;
+    report.cell_seconds = seconds(now_) - seconds(cell->since);
+  }
+  NoteInput input{report.verdict, report.evidence.samples, report.evidence.line, report.code, report.execution_count,
+                  report.evidence.last_words, 0, !report.evidence.at_start};
+  report.note = note_lines(input, /*colours=*/false);
+  input.report = write_report(reports_folder(), report);
+
   DeathNote note;
   note.ename = "KernelDied";
-  note.evalue = WIFSIGNALED(*wait_status_) ? concat("signal ", WTERMSIG(*wait_status_))
-                                           : concat("exit ", WEXITSTATUS(*wait_status_));
-  note.traceback = {note.evalue, last_words_};
-  note.short_text = note.evalue;
+  note.evalue = report.verdict.title;
+  note.traceback = note_lines(input, /*colours=*/true);
+  note.short_text = fmt::format("plimsoll: the kernel died before this cell ran: {}. Variables are gone; run the cells above again{}.\n",
+                                report.verdict.title,
+                                input.report > 0 ? fmt::format(" (plimsoll report {})", input.report) : "");
+  if (is_memory(report.verdict.cause)) note.svg = svg_chart(report.evidence.samples, report.evidence.line);
   return note;
 }
 

@@ -13,13 +13,17 @@ namespace plimsoll::guard {
 
 namespace {
 
-int g_write_end = -1;
+// Sent to the waiting thread alone, to end it.
+constexpr int kEnd = SIGUSR1;
 
-void on_signal(int signal) {
-  const int saved = errno;
-  const char byte = static_cast<char>(signal);
-  [[maybe_unused]] ssize_t n = ::write(g_write_end, &byte, 1);
-  errno = saved;
+void wait_for_signals(sigset_t set, int write_end) {
+  for (;;) {
+    int signal = 0;
+    if (::sigwait(&set, &signal) != 0) continue;
+    if (signal == kEnd) return;
+    const char byte = static_cast<char>(signal);
+    [[maybe_unused]] ssize_t n = ::write(write_end, &byte, 1);
+  }
 }
 
 }  // namespace
@@ -30,16 +34,20 @@ SignalPipe::SignalPipe(std::initializer_list<int> signals) {
     ::fcntl(fd, F_SETFD, FD_CLOEXEC);
     ::fcntl(fd, F_SETFL, O_NONBLOCK);
   }
-  g_write_end = fds_[1];
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  action.sa_flags = SA_RESTART;
-  for (int signal : signals) ::sigaction(signal, &action, nullptr);
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (int signal : signals) ::sigaddset(&set, signal);
+  ::sigaddset(&set, kEnd);
+  // A signal that is ignored is not delivered even to sigwait, and whoever started us may have ignored it.
+  for (int signal : signals) ::signal(signal, SIG_DFL);
   ::signal(SIGPIPE, SIG_IGN);
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  thread_ = std::thread(wait_for_signals, set, fds_[1]);
 }
 
 SignalPipe::~SignalPipe() {
-  g_write_end = -1;
+  ::pthread_kill(thread_.native_handle(), kEnd);
+  thread_.join();
   for (int fd : fds_) ::close(fd);
 }
 

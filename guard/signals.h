@@ -1,14 +1,16 @@
-// Signals as bytes in a pipe, so that the loop can poll for them. One per process.
+// Signals as bytes in a pipe, so that the loop can poll for them. They are blocked in every thread and taken by
+// one of their own: no system call of the loop, or of ZeroMQ in it, is ever interrupted. One per process.
 #pragma once
 
 #include <initializer_list>
 #include <string>
+#include <thread>
 
 namespace plimsoll::guard {
 
 class SignalPipe {
  public:
-  // Catches `signals` until destroyed; SIGPIPE is ignored. Throws Error{io}.
+  // Takes `signals` until destroyed; SIGPIPE is ignored. To be made before any other thread. Throws Error{io}.
   explicit SignalPipe(std::initializer_list<int> signals);
   ~SignalPipe();
   SignalPipe(const SignalPipe&) = delete;
@@ -20,6 +22,7 @@ class SignalPipe {
 
  private:
   int fds_[2] = {-1, -1};
+  std::thread thread_;
 };
 
 }  // namespace plimsoll::guard

@@ -1,0 +1,31 @@
+// Inside the gate library: what its files share. No libstdc++, no allocation, no exception.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "guard/gate/page.h"
+
+namespace plimsoll::gate {
+
+// The shared page, or null if there is none (then everything is granted).
+extern Page* g_page;
+
+// Requests smaller than this are never refused: they are what keeps a program able to cope.
+inline constexpr size_t kReserve = 64 * 1024;
+
+// Whether `size` more bytes (`growth` of them new) must be refused; notes the refusal.
+bool refuse(size_t size, size_t growth);
+
+inline bool refused(size_t size) { return __builtin_expect(size >= kReserve, 0) && refuse(size, size); }
+
+// Catches fatal signals before the program's own handlers do.
+void watch_signals();
+
+int64_t monotonic_ns();
+size_t copy_text(char* to, size_t capacity, const char* from);
+size_t append_hex(char* to, size_t capacity, size_t at, uint64_t value);
+
+}  // namespace plimsoll::gate
+
+#define PLIMSOLL_EXPORT extern "C" __attribute__((visibility("default")))

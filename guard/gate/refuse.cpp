@@ -1,0 +1,186 @@
+// When to refuse. Only large requests over the line are refused, the further over the smaller: a program that
+// gets no memory at all for its small needs does not survive, one that loses a large array does.
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include "guard/gate/gate.h"
+
+namespace plimsoll::gate {
+
+Page* g_page = nullptr;
+
+namespace {
+
+constexpr size_t kMiB = 1024 * 1024;
+constexpr int64_t kTrimEveryNs = 20'000'000;
+
+thread_local bool t_inside = false;
+std::atomic<int64_t> g_trimmed_at{0};
+
+// How far above the line a request of this size is still granted.
+int64_t grace(size_t size, int64_t line) {
+  if (size >= 16 * kMiB) return 0;
+  if (size >= kMiB) return line / 16;
+  return line / 8;
+}
+
+// Resident bytes of this process, without a call that allocates.
+int64_t own_resident() {
+  const int fd = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, "/proc/self/statm", O_RDONLY | O_CLOEXEC));
+  if (fd < 0) return 0;
+  char text[96];
+  const long n = ::syscall(SYS_read, fd, text, sizeof text - 1);
+  ::syscall(SYS_close, fd);
+  if (n <= 0) return 0;
+  text[n] = '\0';
+  const char* at = text;
+  while (*at && *at != ' ') ++at;
+  int64_t pages = 0;
+  for (++at; *at >= '0' && *at <= '9'; ++at) pages = 10 * pages + (*at - '0');
+  return pages * ::sysconf(_SC_PAGESIZE);
+}
+
+int64_t all_resident() {
+  const int64_t own = own_resident();
+  if (::getpid() == g_page->kernel_pid.load(std::memory_order_relaxed)) {
+    return own + g_page->rest.load(std::memory_order_relaxed);
+  }
+  const int64_t total = g_page->total.load(std::memory_order_relaxed);
+  return total > own ? total : own;
+}
+
+bool over(int64_t resident, int64_t growth, int64_t line, int64_t grace) {
+  return resident + growth > line + grace;
+}
+
+struct Walk {
+  Refusal* refusal;
+  int skip;
+};
+
+_Unwind_Reason_Code note_frame(_Unwind_Context* context, void* data) {
+  auto* walk = static_cast<Walk*>(data);
+  if (walk->skip-- > 0) return _URC_NO_REASON;
+  Refusal& r = *walk->refusal;
+  if (r.frame_count >= kFrames) return _URC_END_OF_STACK;
+  const uintptr_t ip = _Unwind_GetIP(context);
+  if (ip == 0) return _URC_END_OF_STACK;
+  char* text = r.frames[r.frame_count++];
+  Dl_info info{};
+  const bool known = ::dladdr(reinterpret_cast<void*>(ip - 1), &info) != 0 && info.dli_fname;
+  const char* name = known ? info.dli_fname : "?";
+  for (const char* p = name; *p; ++p) {
+    if (*p == '/') name = p + 1;
+  }
+  size_t at = copy_text(text, kFrameText, name);
+  at = append_hex(text, kFrameText, at, ip - (known ? reinterpret_cast<uintptr_t>(info.dli_fbase) : 0));
+  if (known && info.dli_sname && at + 2 < kFrameText) {
+    text[at++] = ' ';
+    copy_text(text + at, kFrameText - at, info.dli_sname);
+  }
+  return _URC_NO_REASON;
+}
+
+void note(size_t size, int64_t resident, int64_t line) {
+  const uint32_t ticket = g_page->refusal_count.fetch_add(1) + 1;
+  Refusal& r = g_page->refusals[(ticket - 1) % kRefusals];
+  r.ticket.store(0, std::memory_order_release);
+  r.pid = ::getpid();
+  r.time_ns = monotonic_ns();
+  r.size = static_cast<int64_t>(size);
+  r.resident = resident;
+  r.line = line;
+  r.frame_count = 0;
+  Walk walk{&r, 2};
+  _Unwind_Backtrace(note_frame, &walk);
+  r.ticket.store(ticket, std::memory_order_release);
+}
+
+// What was freed and kept by malloc still counts as resident; it is given back before anyone is refused.
+void trim() {
+  const int64_t now = monotonic_ns();
+  int64_t last = g_trimmed_at.load(std::memory_order_relaxed);
+  if (now - last < kTrimEveryNs) return;
+  if (g_trimmed_at.compare_exchange_strong(last, now)) ::malloc_trim(0);
+}
+
+bool decide(size_t size, size_t growth) {
+  const int64_t line = g_page->line.load(std::memory_order_relaxed);
+  if (line <= 0) return false;
+  // For what is not really large the guard's last reading is good enough, and costs no system call.
+  if (size < kMiB && g_page->total.load(std::memory_order_relaxed) <= line) return false;
+  const auto wanted = static_cast<int64_t>(growth > INT64_MAX / 2 ? INT64_MAX / 2 : growth);
+  int64_t resident = all_resident();
+  if (!over(resident, wanted, line, grace(size, line))) return false;
+  trim();
+  resident = all_resident();
+  if (!over(resident, wanted, line, grace(size, line))) return false;
+  note(size, resident, line);
+  return true;
+}
+
+__attribute__((constructor)) void attach() {
+  const char* path = ::getenv(kPageVariable);
+  if (!path) return;
+  const int fd = ::open(path, O_RDWR | O_CLOEXEC);
+  if (fd < 0) return;
+  void* map = reinterpret_cast<void*>(::syscall(SYS_mmap, nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+  ::close(fd);
+  if (map == MAP_FAILED) return;
+  auto* page = static_cast<Page*>(map);
+  if (page->magic != kMagic) return;
+  g_page = page;
+  page->attached.store(1);
+  watch_signals();
+}
+
+}  // namespace
+
+bool refuse(size_t size, size_t growth) {
+  if (!g_page || t_inside) return false;
+  t_inside = true;
+  const int saved = errno;
+  const bool no = decide(size, growth);
+  errno = no ? ENOMEM : saved;
+  t_inside = false;
+  return no;
+}
+
+int64_t monotonic_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+}
+
+size_t copy_text(char* to, size_t capacity, const char* from) {
+  size_t n = 0;
+  while (n + 1 < capacity && from[n]) {
+    to[n] = from[n];
+    ++n;
+  }
+  to[n] = '\0';
+  return n;
+}
+
+size_t append_hex(char* to, size_t capacity, size_t at, uint64_t value) {
+  char digits[16];
+  int n = 0;
+  do {
+    digits[n++] = "0123456789abcdef"[value & 15];
+    value >>= 4;
+  } while (value);
+  for (const char* p = "+0x"; *p && at + 1 < capacity; ++p) to[at++] = *p;
+  while (n > 0 && at + 1 < capacity) to[at++] = digits[--n];
+  to[at] = '\0';
+  return at;
+}
+
+}  // namespace plimsoll::gate

@@ -1,0 +1,194 @@
+// Fatal signals, noted before the program's own handlers see them: once a handler such as Python's faulthandler
+// has printed and raised the signal again, where and why it struck is lost. The program's handlers are called as
+// they would have been; it never sees ours.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "guard/gate/gate.h"
+
+namespace plimsoll::gate {
+
+namespace {
+
+using Sigaction = int (*)(int, const struct sigaction*, struct sigaction*);
+
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+struct sigaction g_theirs[NSIG];
+Sigaction g_sigaction = nullptr;
+bool g_watching = false;
+pid_t g_pid = 0;
+
+bool watched(int signal) {
+  for (int s : kSignals) {
+    if (s == signal) return g_watching;
+  }
+  return false;
+}
+
+// Finds the line of /proc/self/maps that holds `address`; writes "file+offset". Only system calls: the heap may
+// be what broke.
+void describe(uint64_t address, char* out, size_t capacity) {
+  out[0] = '\0';
+  const int fd = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC));
+  if (fd < 0) return;
+  static char line[512];
+  size_t length = 0;
+  static char block[4096];
+  for (long n; (n = ::syscall(SYS_read, fd, block, sizeof block)) > 0;) {
+    for (long i = 0; i < n; ++i) {
+      if (block[i] != '\n') {
+        if (length + 1 < sizeof line) line[length++] = block[i];
+        continue;
+      }
+      line[length] = '\0';
+      length = 0;
+      char* end = nullptr;
+      const uint64_t low = ::strtoull(line, &end, 16);
+      const uint64_t high = *end == '-' ? ::strtoull(end + 1, &end, 16) : 0;
+      if (address < low || address >= high) continue;
+      const char* name = ::strchr(line, '/');
+      if (!name) name = ::strchr(line, '[');
+      while (*end == ' ') ++end;
+      while (*end && *end != ' ') ++end;  // permissions
+      const uint64_t offset = ::strtoull(end, nullptr, 16);
+      const size_t at = copy_text(out, capacity, name ? name : "(no file)");
+      append_hex(out, capacity, at, address - low + offset);
+      ::syscall(SYS_close, fd);
+      return;
+    }
+  }
+  ::syscall(SYS_close, fd);
+}
+
+// Reads memory that may not be there, without a second fault.
+int read_bytes(uint64_t address, uint8_t* out, int count) {
+  for (; count > 0; count /= 2) {
+    iovec to{out, static_cast<size_t>(count)};
+    iovec from{reinterpret_cast<void*>(address), static_cast<size_t>(count)};
+    if (::process_vm_readv(::getpid(), &to, 1, &from, 1, 0) == count) return count;
+  }
+  return 0;
+}
+
+void note(int signal, const siginfo_t* info, const ucontext_t* context) {
+  const uint32_t ticket = g_page->fault_count.fetch_add(1) + 1;
+  Fault& f = g_page->faults[(ticket - 1) % kFaults];
+  f.ticket.store(0, std::memory_order_release);
+  f.pid = ::getpid();
+  f.signal = signal;
+  f.code = info->si_code;
+  f.time_ns = monotonic_ns();
+  f.address = reinterpret_cast<uint64_t>(info->si_addr);
+#if defined(__x86_64__)
+  f.instruction_pointer = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]);
+  f.stack_pointer = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  f.instruction_pointer = context->uc_mcontext.pc;
+  f.stack_pointer = context->uc_mcontext.sp;
+#else
+  f.instruction_pointer = f.stack_pointer = 0;
+  (void)context;
+#endif
+  f.instruction_bytes = read_bytes(f.instruction_pointer, f.instruction, sizeof f.instruction);
+  describe(f.instruction_pointer, f.module, sizeof f.module);
+  describe(f.address, f.mapping, sizeof f.mapping);
+  f.ticket.store(ticket, std::memory_order_release);
+}
+
+void on_signal(int signal, siginfo_t* info, void* context) {
+  // Only a fault counts, or a signal that the process sent itself for the first time; one that the
+  // program's handler raises again would hide the first.
+  static std::atomic<int> seen[NSIG];
+  const bool again = info->si_code <= 0 && seen[signal].load() != 0;
+  if (g_page && !again) {
+    seen[signal].store(1);
+    note(signal, info, static_cast<const ucontext_t*>(context));
+  }
+  const struct sigaction& theirs = g_theirs[signal];
+  if (theirs.sa_flags & SA_SIGINFO) {
+    theirs.sa_sigaction(signal, info, context);
+  } else if (theirs.sa_handler != SIG_DFL && theirs.sa_handler != SIG_IGN) {
+    theirs.sa_handler(signal);
+  } else {
+    // Back to the default, and out: a fault strikes again at once, a sent signal is sent again.
+    struct sigaction plain {};
+    plain.sa_handler = theirs.sa_handler;
+    g_sigaction(signal, &plain, nullptr);
+    if (info->si_code <= 0 && theirs.sa_handler == SIG_DFL) ::raise(signal);
+  }
+}
+
+void install(int signal, const struct sigaction* theirs) {
+  struct sigaction ours {};
+  if (theirs) ours = *theirs;
+  ours.sa_sigaction = on_signal;
+  ours.sa_flags = (theirs ? theirs->sa_flags : 0) | SA_SIGINFO | SA_ONSTACK;
+  g_sigaction(signal, &ours, nullptr);
+}
+
+}  // namespace
+
+void watch_signals() {
+  g_sigaction = reinterpret_cast<Sigaction>(::dlsym(RTLD_NEXT, "sigaction"));
+  if (!g_sigaction) return;
+  // A stack that has overflowed has no room for a handler; this one is for the main thread.
+  stack_t present{};
+  if (::sigaltstack(nullptr, &present) == 0 && (present.ss_flags & SS_DISABLE)) {
+    constexpr size_t kSize = 64 * 1024;
+    void* memory = reinterpret_cast<void*>(
+        ::syscall(SYS_mmap, nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    stack_t stack{};
+    stack.ss_sp = memory;
+    stack.ss_size = kSize;
+    if (memory != MAP_FAILED) ::sigaltstack(&stack, nullptr);
+  }
+  for (int signal : kSignals) {
+    g_sigaction(signal, nullptr, &g_theirs[signal]);
+    install(signal, nullptr);
+  }
+  g_pid = ::getpid();
+  ::pthread_atfork(nullptr, nullptr, [] { g_pid = ::getpid(); });
+  g_watching = true;
+}
+
+}  // namespace plimsoll::gate
+
+using namespace plimsoll::gate;
+
+PLIMSOLL_EXPORT int sigaction(int signal, const struct sigaction* action, struct sigaction* old) {
+  if (!watched(signal)) {
+    if (!g_sigaction) g_sigaction = reinterpret_cast<Sigaction>(::dlsym(RTLD_NEXT, "sigaction"));
+    return g_sigaction(signal, action, old);
+  }
+  const struct sigaction before = g_theirs[signal];
+  if (action && ::getpid() != g_pid) {
+    // Between vfork and exec: the child's handlers are its own, but our table is its parent's.
+    g_sigaction(signal, action, nullptr);
+  } else if (action) {
+    g_theirs[signal] = *action;
+    if (!(action->sa_flags & SA_SIGINFO) && action->sa_handler == SIG_IGN) {
+      g_sigaction(signal, action, nullptr);
+    } else {
+      install(signal, action);
+    }
+  }
+  if (old) *old = before;
+  return 0;
+}
+
+PLIMSOLL_EXPORT sighandler_t signal(int signal, sighandler_t handler) {
+  struct sigaction action {}, old{};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  if (::sigaction(signal, &action, &old) != 0) return SIG_ERR;
+  return old.sa_handler;
+}

@@ -1,0 +1,110 @@
+"""Whatever kills the kernel, the cell says what it was, and the next cell runs."""
+import json
+import os
+import time
+
+import pytest
+from deaths import DEATHS, cause_in, memory_group, remove_outer, write_death_specs
+
+TIMES = 3
+
+
+@pytest.fixture(scope="module", autouse=True)
+def specs(folders):
+    write_death_specs(folders / "data")
+    yield
+    remove_outer()
+
+
+@pytest.mark.parametrize("name", DEATHS)
+def test_the_cause_is_named_and_the_next_cell_runs(name, start, folders):
+    cause, code, spec = DEATHS[name]
+    if spec in ("outer", "small") and memory_group() is None and cause.endswith("oom"):
+        pytest.skip("NO CGROUP CAN BE MADE HERE: out-of-memory kills are not tested")
+    kernel = start(spec)
+    for _ in range(TIMES):
+        reply = kernel.run(code)
+        assert reply["content"]["status"] == "error" and reply["content"]["ename"] == "KernelDied"
+        assert cause_in(reply, folders / "state")[0] == cause
+        assert reply["outputs"][-1]["content"] == {"execution_state": "idle"}
+        assert kernel.run("1 + 1")["outputs"][-2]["content"]["data"]["text/plain"] == "2"
+
+
+def test_a_kernel_that_cannot_start_explains_itself(folders, start):
+    from conftest import write_spec
+
+    write_spec(folders / "data", "absent", command=["/no/such/program", "{connection_file}"])
+    write_spec(folders / "data", "crashing", command=["/bin/sh", "-c", "echo no libfoo >&2; exit 3", "{connection_file}"])
+    for name, word in (("absent", "/no/such/program"), ("crashing", "no libfoo")):
+        kernel = start(name)
+        for _ in range(2):
+            reply = kernel.run("1")
+            cause, text, _ = cause_in(reply, folders / "state")
+            assert cause == "startup_crash" and word in text
+
+
+def test_the_note_names_the_line_of_the_cell(kernel, folders):
+    from deaths import LOAD
+
+    code = LOAD + "def broken():\n    lib.crash_segfault()\nx = 1\nbroken()"
+    _, text, report = cause_in(kernel.run(code), folders / "state")
+    assert "line 6: broken()" in text and "line 4 in broken" in text
+    assert "null pointer" in text and "guard_crasher.so" in text
+    assert report["cell"]["code"] == code and report["memory"]["samples"]
+    page = folders / "state" / "plimsoll" / "reports" / f"{report['number']}.html"
+    assert "<svg" in page.read_text()
+
+
+def test_queued_cells_are_aborted_and_waiting_questions_answered(kernel):
+    client = kernel.client
+    first = client.execute("import time, os; time.sleep(0.5); os._exit(1)")
+    queued = [client.execute("print('must not run')") for _ in range(3)]
+    asked = client.kernel_info()
+    replies = {}
+    while not replies.keys() >= {first, asked, *queued}:
+        message = client.get_shell_msg(timeout=30)
+        replies[message["parent_header"]["msg_id"]] = message
+    assert replies[first]["content"]["status"] == "error"
+    assert [replies[q]["content"]["status"] for q in queued] == ["aborted"] * 3
+    assert replies[asked]["content"]["implementation"] == "ipython"
+    idle = set()
+    while not idle >= {first, *queued}:
+        message = client.get_iopub_msg(timeout=10)
+        assert "must not run" not in message["content"].get("text", "")
+        assert message["content"].get("execution_state") not in ("restarting", "dead")
+        if message["content"].get("execution_state") == "idle":
+            idle.add(message["parent_header"].get("msg_id"))
+
+
+def test_death_between_cells_is_told_in_the_next(kernel):
+    pid = int(kernel.text("import os; print(os.getpid())"))
+    os.kill(pid, 9)
+    time.sleep(0.3)
+    assert "killed from outside" in kernel.text("1")
+
+
+def test_open_comms_are_closed(kernel):
+    kernel.run("from comm import create_comm; c = create_comm(target_name='t')")
+    reply = kernel.run("import os; os._exit(1)")
+    assert "KernelDied" == reply["content"]["ename"]
+    kinds = []
+    try:
+        while True:
+            kinds.append(kernel.client.get_iopub_msg(timeout=1)["msg_type"])
+    except Exception:
+        pass
+    kinds += [o["msg_type"] for o in reply["outputs"]]
+    assert "comm_close" in kinds
+
+
+def test_reports_are_listed_and_shown(kernel, folders):
+    from conftest import PLIMSOLL, run_plimsoll
+
+    if not PLIMSOLL.exists():
+        pytest.skip("build/bin/plimsoll is not built")
+    kernel.run("import os; os._exit(9)")
+    last = run_plimsoll("reports").stdout.strip().splitlines()[-1]
+    assert "exited" in last
+    shown = json.loads(run_plimsoll("report", last.split()[0], "--json").stdout)
+    assert shown["cause"] == "exited" and shown["cell"]["code"] == "import os; os._exit(9)"
+    assert "exit status 9" in run_plimsoll("report").stdout
