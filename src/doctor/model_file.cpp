@@ -1,0 +1,121 @@
+#include "doctor/model_file.h"
+
+#include <nlohmann/json.hpp>
+
+#include "doctor/formats/hdf5_attributes.h"
+#include "doctor/formats/mapped_file.h"
+#include "doctor/formats/zip.h"
+#include "doctor/python/text.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll::doctor {
+namespace {
+
+constexpr size_t kLargestConfig = 256u << 20;
+
+std::string text_of(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+// "my_package>MyLayer" is how Keras registers custom classes.
+ModelFile::Layer read_layer(const nlohmann::json& node) {
+  ModelFile::Layer layer;
+  layer.class_name = text_of(node, "class_name");
+  const std::string registered = text_of(node, "registered_name");
+  const size_t arrow = registered.find('>');
+  if (arrow != std::string::npos) layer.package = registered.substr(0, arrow);
+  const std::string module = text_of(node, "module");
+  if (!module.empty() && !module.starts_with("keras") && !module.starts_with("tf_keras")) layer.package = module;
+  const auto config = node.find("config");
+  if (config == node.end() || !config->is_object()) return layer;
+  layer.name = text_of(*config, "name");
+  for (const auto& [key, value] : config->items()) layer.options.push_back(key);
+  if (layer.class_name == "Lambda") {
+    const auto function = config->find("function");
+    // A list of marshalled code (Keras 2), or a __lambda__ object (Keras 3).
+    layer.lambda_code = function != config->end() && !function->is_string() &&
+                        (function->is_array() || text_of(*function, "class_name") == "__lambda__");
+  }
+  return layer;
+}
+
+// Layers are nested: a model may hold models, a wrapper holds a layer. No recursion: the depth is theirs.
+void collect_layers(const nlohmann::json& config, std::vector<ModelFile::Layer>& out) {
+  std::vector<const nlohmann::json*> stack{&config};
+  while (!stack.empty()) {
+    const nlohmann::json& node = *stack.back();
+    stack.pop_back();
+    if (node.is_array()) {
+      for (const auto& item : node) stack.push_back(&item);
+    } else if (node.is_object()) {
+      const auto layers = node.find("layers");
+      if (layers != node.end() && layers->is_array()) {
+        for (const auto& layer : *layers) {
+          if (layer.is_object() && layer.contains("class_name")) out.push_back(read_layer(layer));
+        }
+      }
+      for (const auto& [key, value] : node.items()) {
+        if (value.is_structured()) stack.push_back(&value);
+      }
+    }
+  }
+}
+
+nlohmann::json parse(const std::string& text, const char* what) {
+  // A parser's own depth is not bounded; no real config nests further than this.
+  int depth = 0;
+  const auto limit = [&](int d, nlohmann::json::parse_event_t, nlohmann::json&) {
+    depth = std::max(depth, d);
+    return d < 500;
+  };
+  nlohmann::json j = nlohmann::json::parse(text, limit, false);
+  if (j.is_discarded() || depth >= 500) fail(ErrorKind::bad_file, "model", what, " is no JSON");
+  return j;
+}
+
+void set_version(ModelFile& model, std::string text) {
+  model.version_text = std::move(text);
+  // Old files say "2.2.4-tf" for the Keras inside TensorFlow.
+  model.version = Version::parse(std::string_view(model.version_text).substr(0, model.version_text.find("-tf")));
+}
+
+ModelFile read_archive(Bytes bytes) {
+  const Zip zip(bytes);
+  ModelFile model;
+  model.format = ModelFile::Format::keras;
+  const auto metadata = zip.read("metadata.json", 1u << 20);
+  const auto config = zip.read("config.json", kLargestConfig);
+  if (!metadata || !config) fail(ErrorKind::bad_file, "model", "a zip file, but not of a Keras model");
+  const nlohmann::json m = parse(*metadata, "metadata.json");
+  if (m.is_object()) set_version(model, text_of(m, "keras_version"));
+  collect_layers(parse(*config, "config.json"), model.layers);
+  return model;
+}
+
+ModelFile read_h5(Bytes bytes) {
+  Hdf5Root root = read_hdf5_root(bytes);
+  ModelFile model;
+  set_version(model, root.text["keras_version"]);
+  model.backend = root.text["backend"];
+  const auto config = root.text.find("model_config");
+  if (config == root.text.end() || config->second.empty()) {
+    model.format = ModelFile::Format::weights;
+  } else {
+    collect_layers(parse(config->second, "model_config"), model.layers);
+  }
+  return model;
+}
+
+}  // namespace
+
+ModelFile read_model_file(const std::filesystem::path& path) {
+  const std::optional<MappedFile> file = MappedFile::open(path);
+  if (!file) fail(ErrorKind::not_found, "doctor", "cannot read ", path.string());
+  const Bytes bytes = file->bytes();
+  if (looks_like_hdf5(bytes)) return read_h5(bytes);
+  if (Zip::looks_like(bytes)) return read_archive(bytes);
+  fail(ErrorKind::bad_file, "model", "neither HDF5 nor a Keras archive");
+}
+
+}  // namespace plimsoll::doctor
