@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "plimsoll/doctor.h"
+#include "plimsoll/error.h"
 
 namespace {
 
@@ -15,8 +16,18 @@ struct Arguments {
   bool plain = false;
 };
 
+// 1 and 2 speak of the environment; this says that it could not be examined.
+constexpr int kNotExamined = 3;
+
+plimsoll::doctor::Diagnosis diagnose(const plimsoll::doctor::Options& options) try {
+  return plimsoll::doctor::examine(options);
+} catch (const plimsoll::Error& e) {
+  std::fprintf(stderr, "plimsoll: %s\n", e.what());
+  throw CLI::RuntimeError(kNotExamined);
+}
+
 void run(const Arguments& arguments) {
-  const plimsoll::doctor::Diagnosis diagnosis = plimsoll::doctor::examine(arguments.options);
+  const plimsoll::doctor::Diagnosis diagnosis = diagnose(arguments.options);
   const bool colour = !arguments.plain && ::isatty(STDOUT_FILENO) != 0;
   const std::string text = arguments.json ? diagnosis.json() + "\n" : diagnosis.text(colour);
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -36,6 +47,6 @@ void cmd_doctor(CLI::App& app) {
   command->add_option("--system", options.system, "Readings of another machine, from its doctor --json");
   command->add_flag("--json", arguments->json, "For programs");
   command->add_flag("--no-colour,--no-color", arguments->plain, "Plain text on a terminal too");
-  command->footer("Ends with 0: nothing above a note; 1: warnings; 2: errors.");
+  command->footer("Ends with 0: nothing above a note; 1: warnings; 2: errors; 3: could not be examined.");
   command->callback([arguments] { run(*arguments); });
 }

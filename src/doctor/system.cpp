@@ -181,7 +181,8 @@ System System::from_json(std::string_view text) {
     }
     s.limits = j.value("limits", s.limits);
     s.nvidia_driver = j.value("nvidia_driver", "");
-    for (const auto& [key, value] : j.value("environment", nlohmann::json::object()).items()) {
+    const nlohmann::json variables = j.value("environment", nlohmann::json::object());
+    for (const auto& [key, value] : variables.items()) {
       s.environment.emplace(key, value.get<std::string>());
     }
     const auto get = [&](const char* key) {

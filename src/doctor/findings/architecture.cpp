@@ -19,7 +19,9 @@ void find_architecture(const Exam& exam, Findings& findings) {
   std::map<std::string, Group> groups;  // by project
   for (const auto& library : exam.libraries.all()) {
     if (!library->in_environment || (!library->elf && library->slices.empty())) continue;
-    Group& group = groups[library->owner ? library->owner->name : std::string(split(library->shown, "/")[0])];
+    Group& group = groups[library->owner      ? library->owner->name
+                          : library->standard ? "Python's own library"
+                                              : std::string(split(library->shown, "/")[0])];
     if (exam.libraries.fits_interpreter(*library)) {
       ++group.fit;
       continue;

@@ -16,7 +16,7 @@ bool is_native(std::string_view path) {
 // Files people leave out of small images, or that tools rewrite, without harm.
 bool dispensable(std::string_view path) {
   if (path.ends_with(".pyc") || path.starts_with("../") || path.starts_with('/')) return true;
-  if (contains(path, ".dist-info/")) return !path.ends_with("/METADATA");
+  if (contains(path, ".dist-info/")) return true;
   for (const std::string_view folder : {"tests/", "test/", "testing/", "docs/", "doc/", "examples/", "include/"}) {
     if (path.starts_with(folder) || contains(path, concat("/", folder))) return true;
   }
