@@ -182,9 +182,6 @@ def batch_norm_grad(inputs, attrs, out):
     return [dx, dgamma, dbeta] + ([dy] if len(out) > 3 else [])
 
 
-def softmax(x, axis=-1):
-    return special.softmax(x, axis=axis) if x.size else x
-
 
 def philox(key, blocks):
     """Words of Philox 4x32-10 for counters (block, 0, 0)."""
