@@ -213,9 +213,6 @@ Graph Fuser::rebuild() {
 
 }  // namespace
 
-Graph pass_fuse(const Graph& graph) {
-  const Graph fused = Fuser(graph).run();
-  return Rewriter(fused).copy_all();  // constants that went into bodies are dead outside
-}
+Graph pass_fuse(const Graph& graph) { return Fuser(graph).run(); }
 
 }  // namespace plimsoll
