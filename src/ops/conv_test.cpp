@@ -82,7 +82,7 @@ TEST(ConvOp, SamePaddingIsKerass) {
 }
 
 TEST(ConvOp, OperandsOfOneTypeAreExpected) {
-  EXPECT_THROW(apply(get_op("conv"), std::vector{noise({1, 3, 3, 1}, 1), noise({1, 1, 1, 1}, 1, -1, 1, DType::f32)}), Error);
+  EXPECT_THROW(plimsoll::apply(get_op("conv"), std::vector{noise({1, 3, 3, 1}, 1), noise({1, 1, 1, 1}, 1, -1, 1, DType::f32)}), Error);
 }
 
 }  // namespace
