@@ -35,29 +35,38 @@ namespace hn = hwy::HWY_NAMESPACE;
 // is of no account, because only low halves are multiplied and, in the end, stored.
 #if HWY_TARGET != HWY_SCALAR
 void PhiloxWords(const uint32_t* key, uint64_t block, uint32_t* out) {
-  const hn::CappedTag<uint64_t, kLanes> d;
+  const hn::CappedTag<uint64_t, kLanes / 2> d;
   const hn::Repartition<uint32_t, decltype(d)> d32;
   const auto m0 = hn::BitCast(d32, hn::Set(d, 0xD2511F53u)), m1 = hn::BitCast(d32, hn::Set(d, 0xCD9E8D57u));
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t i = 0; i < kLanes; i += lanes) {
-    auto a = hn::Iota(d, block + static_cast<uint64_t>(i));
-    auto b = hn::ShiftRight<32>(a);
-    auto c = hn::Zero(d), e = c;
+  const auto low = hn::Set(d, 0xFFFFFFFFu);
+  // Two vectors of blocks at once: ten rounds are one long chain.
+  for (int64_t i = 0; i < kLanes; i += 2 * lanes) {
+    auto a = hn::Iota(d, block + static_cast<uint64_t>(i)), x = hn::Iota(d, block + static_cast<uint64_t>(i + lanes));
+    auto b = hn::ShiftRight<32>(a), y = hn::ShiftRight<32>(x);
+    auto c = hn::Zero(d), e = c, z = c, w = c;
     uint32_t k0 = key[0], k1 = key[1];
     for (int round = 0; round < 10; ++round) {
-      const auto p = hn::MulEven(hn::BitCast(d32, a), m0);
-      const auto q = hn::MulEven(hn::BitCast(d32, c), m1);
-      a = hn::Xor(hn::Xor(hn::ShiftRight<32>(q), b), hn::Set(d, k0));
+      const auto first = hn::Set(d, k0), second = hn::Set(d, k1);
+      const auto p = hn::MulEven(hn::BitCast(d32, a), m0), q = hn::MulEven(hn::BitCast(d32, c), m1);
+      const auto r = hn::MulEven(hn::BitCast(d32, x), m0), s = hn::MulEven(hn::BitCast(d32, z), m1);
+      a = hn::Xor(hn::Xor(hn::ShiftRight<32>(q), b), first);
+      c = hn::Xor(hn::Xor(hn::ShiftRight<32>(p), e), second);
+      x = hn::Xor(hn::Xor(hn::ShiftRight<32>(s), y), first);
+      z = hn::Xor(hn::Xor(hn::ShiftRight<32>(r), w), second);
       b = q;
-      c = hn::Xor(hn::Xor(hn::ShiftRight<32>(p), e), hn::Set(d, k1));
       e = p;
+      y = s;
+      w = r;
       k0 += 0x9E3779B9u;
       k1 += 0xBB67AE85u;
     }
-    const auto low = hn::Set(d, 0xFFFFFFFFu);
-    const auto first = hn::Or(hn::And(a, low), hn::ShiftLeft<32>(b));
-    const auto second = hn::Or(hn::And(c, low), hn::ShiftLeft<32>(e));
-    hn::StoreInterleaved2(first, second, d, reinterpret_cast<uint64_t*>(out + 4 * i));
+    const auto put = [&](auto v0, auto v1, auto v2, auto v3, int64_t at) HWY_ATTR {
+      hn::StoreInterleaved2(hn::Or(hn::And(v0, low), hn::ShiftLeft<32>(v1)), hn::Or(hn::And(v2, low), hn::ShiftLeft<32>(v3)), d,
+                            reinterpret_cast<uint64_t*>(out + 4 * at));
+    };
+    put(a, b, c, e, i);
+    put(x, y, z, w, i + lanes);
   }
 }
 #else
