@@ -18,6 +18,7 @@ void Graph::check_value(ValueId id, std::string_view place) const {
 }
 
 ValueId Graph::add_input(std::string name, const TensorType& type) {
+  byte_size(type.dtype, type.shape);  // throws if it does not fit 63 bits
   const ValueId id = new_value(type, kNone);
   inputs_.push_back({std::move(name), id});
   return id;
@@ -43,6 +44,7 @@ NodeId Graph::add_node(const OpDef& op, std::span<const ValueId> inputs, Attrs a
   const std::vector<TensorType> out = infer_types(op, in, node.attrs);
   const NodeId id = static_cast<NodeId>(nodes_.size());
   node.outputs.reserve(out.size());
+  for (const TensorType& type : out) byte_size(type.dtype, type.shape);
   for (const TensorType& type : out) node.outputs.push_back(new_value(type, id));
   nodes_.push_back(std::move(node));
   return id;

@@ -116,9 +116,9 @@ void grad(GradContext& g) {
 std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) {
   const Tensor x = wide(in[0]);
   const Ints axes = all_but_last(x);
-  const Tensor m = mean(x, axes);
+  const Tensor m = sum(x, axes) / rows_of(x);
   const Tensor centred = x - m;
-  const Tensor v = mean(square(centred), axes);
+  const Tensor v = sum(square(centred), axes) / rows_of(x);
   Tensor y = centred * (rsqrt(v + attrs.real("epsilon")) * wide(in[1])) + wide(in[2]);
   if (attrs.flag("residual")) y = y + wide(in[3]);
   if (has_relu("batch_norm", attrs)) y = relu(y);

@@ -3,8 +3,9 @@ outputs). Floats are computed in float64 from the inputs as they are; integers i
 from oracles_elementwise import ORACLES as ELEMENTWISE
 from oracles_nn import ORACLES as NN
 from oracles_shape import ORACLES as SHAPE
+from oracles_train import ORACLES as TRAIN
 
-ORACLES = {**ELEMENTWISE, **SHAPE, **NN}
+ORACLES = {**ELEMENTWISE, **SHAPE, **NN, **TRAIN}
 
 # Ops that no oracle here can run, and where they are tested instead.
 WITHOUT = {}

@@ -220,7 +220,9 @@ void add_outputs(RandomGraph& made, const std::vector<Tensor>& pool, const Tenso
   for (const Tensor& value : pool) {
     if (used[value.id()]) continue;
     graph.output(concat("out", graph.outputs().size()), value);
-    const Tensor part = mean(multiply(value, fill(value.dtype(), value.shape(), -1, 1, value.id())));
+    made.inputs.push_back(fill(value.dtype(), value.shape(), -1, 1, value.id()));
+    const Tensor weights = graph.input(concat("w", made.inputs.size()), value.dtype(), value.shape());
+    const Tensor part = sum(multiply(value, weights));
     s = s.defined() ? add(s, part) : part;
   }
   std::vector<Tensor> xs(pool.begin(), pool.begin() + kInputs + 1);

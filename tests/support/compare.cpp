@@ -31,10 +31,10 @@ double tolerance_for(double f32_tolerance, DType dtype) {
   }
 }
 
-std::string difference(const Tensor& got, const Tensor& want, double tolerance) {
+std::string difference(const Tensor& got, const Tensor& want, double tolerance, double least) {
   if (got.type() != want.type()) return concat("got ", got.type(), ", want ", want.type());
   const int64_t n = parts(want);
-  double largest = 0;
+  double largest = least;
   for (int64_t i = 0; i < n; ++i) {
     const double w = std::fabs(element(want, i));
     if (std::isfinite(w)) largest = std::max(largest, w);

@@ -21,9 +21,9 @@ inline constexpr double kFloat64Share = 1e-8;
 // The op's tolerance for results of `dtype`, relative to the largest element; integers are exact.
 double tolerance_for(double f32_tolerance, DType dtype);
 
-// Empty if types are equal and every element of `got` is within tolerance * (largest finite |want|) of `want`; NaN
-// and infinities must meet their like. Else says where they part first and by how much at most.
-std::string difference(const Tensor& got, const Tensor& want, double tolerance);
+// Empty if types are equal and every element of `got` is within tolerance * (largest finite |want|, at least `least`) of
+// `want`; NaN and infinities must meet their like. Else says where they part first and by how much at most.
+std::string difference(const Tensor& got, const Tensor& want, double tolerance, double least = 0);
 // Empty if the bytes are equal.
 std::string bit_difference(const Tensor& got, const Tensor& want);
 
