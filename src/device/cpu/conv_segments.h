@@ -47,15 +47,16 @@ struct ConvSegments {
 inline ConvSegments conv_segments(const ConvGeometry& g, int64_t points) {
   ConvSegments s;
   s.g = g;
-  s.rows = std::clamp<int64_t>(points / g.out[2], 1, g.out[1]);
-  s.per_plane = (g.out[1] - 1) / s.rows + 1;
-  s.count = g.batch * g.out[0] * s.per_plane;
+  // An output without points has no segments, but all sizes stay above 0.
+  s.rows = std::clamp<int64_t>(points / std::max<int64_t>(1, g.out[2]), 1, std::max<int64_t>(1, g.out[1]));
+  s.per_plane = std::max<int64_t>(1, (g.out[1] + s.rows - 1) / s.rows);
+  s.count = g.out[1] * g.out[2] == 0 ? 0 : g.batch * g.out[0] * s.per_plane;
   const auto nothing = [](const ConvAxes& axes, int64_t value) {
     return std::ranges::all_of(axes, [&](int64_t a) { return a == value; });
   };
   s.direct = nothing(g.pad_low, 0) && nothing(g.pad_high, 0) && nothing(g.in_dilation, 1);
   s.in_rows = (s.rows - 1) * g.stride[1] + (g.window[1] - 1) * g.dilation[1] + 1;
-  s.in_width = (g.out[2] - 1) * g.stride[2] + (g.window[2] - 1) * g.dilation[2] + 1;
+  s.in_width = std::max<int64_t>(0, (g.out[2] - 1) * g.stride[2] + (g.window[2] - 1) * g.dilation[2] + 1);
   s.row_stride = (s.direct ? g.in[2] : s.in_width) * g.channels;
   s.plane_stride = s.direct ? g.dilation[0] * g.in[1] * s.row_stride : s.in_rows * s.row_stride;
   for (int64_t d = 0; d < g.window[0]; ++d) {
