@@ -213,6 +213,9 @@ Graph Fuser::rebuild() {
 
 }  // namespace
 
-Graph pass_fuse(const Graph& graph) { return Fuser(graph).run(); }
+Graph pass_fuse(const Graph& graph) {
+  const Graph fused = Fuser(graph).run();
+  return Rewriter(fused).copy_all();  // constants that went into bodies are dead outside
+}
 
 }  // namespace plimsoll

@@ -10,9 +10,16 @@
 namespace plimsoll {
 namespace {
 
-constexpr std::array<Matcher, 5> kMatchers = {match_dense, match_conv_bias, match_cross_entropy, match_layer_norm,
-                                              match_attention};
+constexpr std::array kMatchers = {match_dense, match_conv_bias, match_cross_entropy, match_layer_norm, match_attention};
 constexpr int kMaxRounds = 4;  // an activation joins what an earlier round made
+
+std::vector<Tensor> replacement(Match& m, const Node& node) {
+  if (node.outputs.size() != 1) return match_table_update(m, node);
+  for (const auto matcher : kMatchers) {
+    if (const Tensor t = matcher(m, node); t.defined()) return {t};
+  }
+  return {};
+}
 
 bool once(const Graph& graph, Graph* out) {
   Rewriter r(graph);
@@ -21,17 +28,14 @@ bool once(const Graph& graph, Graph* out) {
   for (NodeId n = 0; n < graph.nodes().size(); ++n) {
     if (!r.live(n)) continue;
     const Node& node = graph.node(n);
-    Tensor replacement;
     const std::string layer = r.graph().set_layer(node.layer);
-    for (const Matcher matcher : kMatchers) {
-      if (!replacement.defined() && node.outputs.size() == 1) replacement = matcher(m, node);
-    }
+    const std::vector<Tensor> instead = replacement(m, node);
     r.graph().set_layer(layer);
-    if (replacement.defined()) {
-      r.set(node.outputs[0], replacement.id());
-      changed = true;
-    } else {
+    if (instead.empty()) {
       r.copy(n);
+    } else {
+      r.set(n, instead);
+      changed = true;
     }
   }
   *out = r.finish();

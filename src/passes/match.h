@@ -33,13 +33,14 @@ class Match {
   Rewriter& r_;
 };
 
-// A matcher looks at one node and returns what takes the place of its first output, or an undefined tensor.
-using Matcher = Tensor (*)(Match& m, const Node& node);
+// A matcher looks at one node of one output and returns what takes its place, or an undefined tensor.
 
 Tensor match_dense(Match& m, const Node& node);          // dot_general + bias, then an activation
 Tensor match_conv_bias(Match& m, const Node& node);      // conv + bias, then an activation
 Tensor match_cross_entropy(Match& m, const Node& node);  // log(softmax), -sum(t * log_softmax)
 Tensor match_layer_norm(Match& m, const Node& node);     // (x - mean) / sqrt(variance + epsilon) * gamma + beta
 Tensor match_attention(Match& m, const Node& node);      // softmax(q k^T * scale) v
+// For nodes of several outputs: one tensor for each, or none at all.
+std::vector<Tensor> match_table_update(Match& m, const Node& node);  // Adam on the gradient of an embedding
 
 }  // namespace plimsoll

@@ -64,7 +64,7 @@ class Placed {
     size_t count = 0;
     for (size_t i = 0; i < spans_.size(); ++i) {
       alive_[count] = static_cast<uint32_t>(i);
-      count += static_cast<size_t>((spans_[i].first <= item.last) & (spans_[i].last >= item.first));
+      count += size_t{spans_[i].first <= item.last} & size_t{spans_[i].last >= item.first};
     }
     return {alive_.data(), count};
   }

@@ -1,0 +1,13 @@
+// A fuzz target is one file fuzz_<name>.cpp that defines these two. With clang libFuzzer drives it, with other
+// compilers driver.cpp does, by a fixed sequence of mutations.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// Well-formed inputs to start from.
+std::vector<std::string> seeds();
+// Must return 0 and neither crash, hang nor leak, whatever the bytes.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);

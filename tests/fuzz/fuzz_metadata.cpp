@@ -1,0 +1,29 @@
+// All text that Python packages bring along: versions, requirements, markers, METADATA, RECORD.
+#include "doctor/python/metadata.h"
+#include "doctor/python/requirement.h"
+#include "fuzz.h"
+
+using namespace plimsoll::doctor;
+
+std::vector<std::string> seeds() {
+  return {"1!2.0rc1.post2.dev3+cpu.5", ">=1.26,<3,!=2.0.*,~=2.2",
+          "jax[cuda12] (>=0.4) ; python_version >= '3.9' and (extra == 'x' or os_name not in \"nt\")",
+          "Name: a\nRequires-Dist: b\n  c\n\nbody", "\"a,\"\"b\".py\",sha256=x,12\nc,,\n", "home = /usr\n",
+          "cp311-cp311-manylinux_2_17_x86_64"};
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto version = Version::parse(text);
+  const auto specifiers = Specifiers::parse(text);
+  if (version && specifiers) specifiers->contains(*version);
+  if (specifiers) specifiers->contains(*Version::parse("2.0.1"));
+  static const MarkerValues values = {{"python_version", "3.11"}, {"os_name", "posix"}};
+  marker_holds(text, values);
+  if (const auto requirement = Requirement::parse(text)) marker_holds(requirement->marker, values, "x");
+  parse_headers(text);
+  parse_record(text);
+  parse_key_values(text);
+  WheelTag::parse(text);
+  return 0;
+}
