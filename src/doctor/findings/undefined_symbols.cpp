@@ -2,9 +2,11 @@
 // plug-ins built for another version of their framework, without a table of versions.
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <memory>
-#include <mutex>
+#include <set>
 #include <unordered_set>
 
 #include "doctor/exam.h"
@@ -91,32 +93,47 @@ Unresolved check_macho(const Exam& exam, const Library& library) {
   return result;
 }
 
-Finding describe(const Exam& exam, const Unresolved& u) {
-  const Library& library = *u.library;
-  const bool loaded = library.reachable || is_plug_in(library);
-  std::vector<std::string> names, providers;
-  for (const std::string& symbol : u.symbols) names.push_back(readable(symbol));
-  for (const Library* d : library.dependencies) {
-    if (d->owner && d->owner != library.owner) providers.push_back(d->owner->shown());
+// The projects whose libraries these build on.
+std::vector<std::string> providers_of(const std::vector<const Unresolved*>& group) {
+  std::set<std::string> names;
+  for (const Unresolved* u : group) {
+    for (const Library* d : u->library->dependencies) {
+      if (d->owner && d->owner != u->library->owner) names.insert(d->owner->shown());
+    }
   }
-  std::sort(providers.begin(), providers.end());
-  providers.erase(std::unique(providers.begin(), providers.end()), providers.end());
-  const std::string own = library.owner ? library.owner->shown() : library.shown;
+  return {names.begin(), names.end()};
+}
+
+// One finding for all libraries of a project that lack something.
+Finding describe(const Exam& exam, const std::vector<const Unresolved*>& group) {
+  const Library& first = *group.front()->library;
+  std::vector<std::string> libraries;
+  bool loaded = false, module = false, of_python = false;
+  for (const Unresolved* u : group) {
+    libraries.push_back(u->library->shown);
+    loaded |= u->library->reachable || is_plug_in(*u->library);
+    module |= u->library->module;
+    of_python |= u->of_python;
+  }
+  const std::vector<std::string>& symbols = group.front()->symbols;
+  std::vector<std::string> names;
+  for (const std::string& symbol : symbols) names.push_back(readable(symbol));
+  const std::vector<std::string> providers = providers_of(group);
+  const std::string own = first.owner ? first.owner->shown() : first.shown;
   Finding f;
   f.severity = loaded ? Severity::error : Severity::note;
-  f.sureness = library.module ? Sureness::certain : loaded ? Sureness::likely : Sureness::possible;
-  if (u.of_python) {
+  f.sureness = module ? Sureness::certain : loaded ? Sureness::likely : Sureness::possible;
+  if (of_python) {
     f.what = concat(own, " was built for another version of Python than ", exam.environment.version.text());
   } else if (!providers.empty()) {
     f.what = concat(own, " does not fit ", some_of(providers), ": it expects what that does not have");
   } else {
-    f.what = concat(own, " needs ", u.symbols.size(), " symbols that no library provides");
+    f.what = concat(own, " needs symbols that no library provides");
   }
-  f.evidence = {concat("in ", library.shown), concat("undefined: ", some_of(names, 3))};
-  f.leads_to = concat("ImportError: ", library.path.filename().string(), ": undefined symbol: ", u.symbols.front());
-  const std::string name = library.owner ? library.owner->name : "the package that holds it";
-  f.fix = library.owner ? concat(exam.environment.pip(), " install --upgrade --force-reinstall ", name)
-                        : "Install a build of it that fits.";
+  f.evidence = {concat("in ", some_of(libraries, 3)), concat("undefined: ", some_of(names, 3))};
+  f.leads_to = concat("ImportError: ", first.path.filename().string(), ": undefined symbol: ", symbols.front());
+  f.fix = first.owner ? concat(exam.environment.pip(), " install --upgrade --force-reinstall ", first.owner->name)
+                      : "Install a build of it that fits.";
   return f;
 }
 
@@ -137,9 +154,12 @@ void find_undefined_symbols(const Exam& exam, Findings& findings) {
       // A garbled symbol table: damaged_libraries speaks of files that are cut off.
     }
   });
+  std::map<std::string, std::vector<const Unresolved*>> groups;  // by project
   for (const Unresolved& u : results) {
-    if (!u.symbols.empty()) findings.push_back(describe(exam, u));
+    if (u.symbols.empty()) continue;
+    groups[u.library->owner ? u.library->owner->folder.string() : u.library->path.string()].push_back(&u);
   }
+  for (const auto& [project, group] : groups) findings.push_back(describe(exam, group));
 }
 
 }  // namespace plimsoll::doctor

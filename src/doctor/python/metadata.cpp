@@ -9,7 +9,8 @@ namespace plimsoll::doctor {
 Headers parse_headers(std::string_view text) {
   Headers headers;
   for (const std::string_view line : split(text, "\n")) {
-    if (trim(line).empty()) break;
+    // A line of blanks is no end: long fields, such as a licence, are folded with them inside.
+    if (line.empty() || line == "\r") break;
     if (is_space(line.front())) {
       if (!headers.empty()) headers.back().second.append(" ").append(trim(line));
       continue;

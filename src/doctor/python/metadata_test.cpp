@@ -12,6 +12,11 @@ TEST(Headers, StopAtTheBodyAndJoinFoldedLines) {
   EXPECT_EQ(first_of(h, "version"), "");
 }
 
+TEST(Headers, GoOnAfterALineOfBlanksInAFoldedField) {
+  const Headers h = parse_headers("License: text\n        \n        more\nRequires-Dist: numpy<2\n");
+  EXPECT_EQ(first_of(h, "requires-dist"), "numpy<2");
+}
+
 TEST(Record, ReadsQuotesAndMissingSizes) {
   const auto rows = parse_record("a/b.py,sha256=xyz,12\n\"c,\"\"d\"\".py\",sha256=q,3\r\ne.pyc,,\nf,sha256=z,1x\n");
   ASSERT_EQ(rows.size(), 4u);
