@@ -106,12 +106,13 @@ struct Item {
     }
   }
 
-  // Panel `j` of the block of B that starts at (p0, j0).
-  void pack_b(int64_t p0, int64_t kc, Range columns, int64_t j, T* packed) const {
+  // Panels [mine) of the block of B that starts at (p0, columns.begin).
+  void pack_b(int64_t p0, int64_t kc, Range columns, Range mine, T* packed) const {
     const GemmProblem& p = problem();
-    const int64_t nr = kernels().nr, begin = columns.begin + j * nr;
-    const int64_t count = std::min(nr, columns.end - begin);
-    kernels().pack(b + p0 * p.b_row + begin * p.b_col, p.b_col, p.b_row, count, kc, nr, packed + j * panel(kc, nr));
+    const int64_t nr = kernels().nr, stride = panel(kc, nr);
+    const int64_t begin = columns.begin + mine.begin * nr, end = std::min(columns.end, columns.begin + mine.end * nr);
+    kernels().pack(b + p0 * p.b_row + begin * p.b_col, p.b_col, p.b_row, end - begin, kc, nr, stride,
+                   packed + mine.begin * stride);
   }
 
   // Rows x columns of C from k's [p0, p0 + kc), B packed; `first` is the first column of the packed block.
@@ -126,10 +127,7 @@ struct Item {
       call.a_col = p.a_col;
       if (plan.pack_a) {
         call.a_panel = panel(kc, mr);
-        for (int64_t i = 0; i < call.m; i += mr) {
-          kernels().pack(call.a + i * p.a_row, p.a_row, p.a_col, std::min(mr, call.m - i), kc, mr,
-                         packed_a + i / mr * call.a_panel);
-        }
+        kernels().pack(call.a, p.a_row, p.a_col, call.m, kc, mr, call.a_panel, packed_a);
         call.a = packed_a;
         call.a_row = 1;
         call.a_col = mr;
@@ -154,8 +152,7 @@ struct Item {
         const int64_t panels = (columns.end - columns.begin + nr - 1) / nr;
         const int64_t packers = threads == 1 ? 1 : std::min<int64_t>(panels, 4 * threads);
         parallel_for(packers, threads, [&](int64_t chunk, int) noexcept {
-          const Range mine = share(panels, 1, packers, chunk);
-          for (int64_t j = mine.begin; j < mine.end; ++j) pack_b(p0, kc, columns, j, packed_b);
+          pack_b(p0, kc, columns, share(panels, 1, packers, chunk), packed_b);
         });
         const int64_t chunks = threads == 1 ? 1 : plan.row_chunks * plan.col_chunks;
         parallel_for(chunks, threads, [&](int64_t chunk, int thread) noexcept {

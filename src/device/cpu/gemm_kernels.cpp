@@ -23,6 +23,7 @@ constexpr int kRows = 12;
 constexpr int kRows = 6;
 #endif
 constexpr int kVectors = 2;
+constexpr int64_t kSmallB = 20 << 10;  // bytes
 constexpr int vectors_for(int rows) { return rows <= 3 ? 4 : kVectors; }
 
 template <class T>
@@ -131,30 +132,36 @@ template <class T>
 void block(const GemmBlock<T>& call) {
   static const TileTables<T> tables;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
-  const bool wide = call.b_panel == 0;  // B as it lies: panels as broad as the rows allow
+  const bool direct = call.b_panel == 0;  // B as it lies: tiles as broad as the rows allow
+  const int64_t widest = direct && call.m <= 3 ? vectors_for(static_cast<int>(call.m)) : kVectors;
+  const int64_t columns = widest * lanes;
   const int64_t panels = (call.m + kRows - 1) / kRows;
   // Rows are spread evenly: 32 rows are tiles of 6 and 5 rather than five of 6 and a slow one of 2.
   const auto first_row = [&](int64_t i) { return call.a_panel ? i * kRows : i * call.m / panels; };
-  const int64_t widest = wide && call.m <= 3 ? vectors_for(static_cast<int>(call.m)) : kVectors;
-  const int64_t columns = widest * lanes;
-  for (int64_t j = 0; j < call.n; j += columns) {
+  const auto one = [&](int64_t i, int64_t j) {
+    const int64_t row = first_row(i), rows = (i + 1 == panels ? call.m : first_row(i + 1)) - row;
     const int64_t n = call.n - j < columns ? call.n - j : columns;
-    Tile<T> t{};
-    t.b = wide ? call.b + j : call.b + j / columns * call.b_panel;
-    t.a_row = call.a_row;
-    t.a_col = call.a_col;
-    t.b_row = call.b_row;
-    t.c_row = call.c_row;
-    t.k = call.k;
-    t.bias = call.bias && !call.bias_scalar ? call.bias + j : call.bias;
+    const Tile<T> t{.a = call.a_panel ? call.a + i * call.a_panel : call.a + row * call.a_row,
+                    .a_row = call.a_row,
+                    .a_col = call.a_col,
+                    .b = direct ? call.b + j : call.b + j / columns * call.b_panel,
+                    .b_row = call.b_row,
+                    .c = call.c + row * call.c_row + j,
+                    .c_row = call.c_row,
+                    .k = call.k,
+                    .bias = call.bias && !call.bias_scalar ? call.bias + j : call.bias};
+    if (n < columns) tables.cut[rows](call, t, n);
+    else if (widest > kVectors) tables.wide[rows](call, t);
+    else tables.full[rows](call, t);
+  };
+  // If all of B stays in the first-level cache, A is read once; else a panel of B stays there while A comes from the second.
+  if (call.k * call.n * static_cast<int64_t>(sizeof(T)) <= kSmallB) {
     for (int64_t i = 0; i < panels; ++i) {
-      const int64_t row = first_row(i);
-      const int64_t end = i + 1 == panels ? call.m : first_row(i + 1);
-      t.a = call.a_panel ? call.a + i * call.a_panel : call.a + row * call.a_row;
-      t.c = call.c + row * call.c_row + j;
-      if (n < columns) tables.cut[end - row](call, t, n);
-      else if (widest > kVectors) tables.wide[end - row](call, t);
-      else tables.full[end - row](call, t);
+      for (int64_t j = 0; j < call.n; j += columns) one(i, j);
+    }
+  } else {
+    for (int64_t j = 0; j < call.n; j += columns) {
+      for (int64_t i = 0; i < panels; ++i) one(i, j);
     }
   }
 }
@@ -272,18 +279,38 @@ void pack_transposed(const T* x, int64_t row, int64_t count, int64_t k, int64_t 
   pack_plain(x + p, row, 1, count, k - p, width, out + p * width);
 }
 
-template <class T>
-void pack(const T* x, int64_t row, int64_t col, int64_t count, int64_t k, int64_t width, T* out) {
-  const hn::ScalableTag<T> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  if (row == 1 && count == width && width % lanes == 0) {
-    for (int64_t p = 0; p < k; ++p) {
-      for (int64_t i = 0; i < width; i += lanes) hn::StoreU(hn::LoadU(d, x + p * col + i), d, out + p * width + i);
+// Full panels of columns contiguous along i, in whole vectors; the last vector of a panel is moved back so that it ends at
+// the width. All panels at once for each p: x is read as it lies, which large strides make several times faster.
+template <class T, size_t kLanes>
+void pack_copy(const T* x, int64_t col, int64_t panels, int64_t k, int64_t width, int64_t panel, T* out) {
+  const hn::CappedTag<T, kLanes> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t p = 0; p < k; ++p) {
+    const T* HWY_RESTRICT from = x + p * col;
+    for (int64_t j = 0; j < panels; ++j) {
+      for (int64_t i = 0; i < width; i += lanes) {
+        const int64_t at = i + lanes <= width ? i : width - lanes;
+        hn::StoreU(hn::LoadU(d, from + j * width + at), d, out + j * panel + p * width + at);
+      }
     }
-  } else if (col == 1) {
-    pack_transposed(x, row, count, k, width, out);
-  } else {
-    pack_plain(x, row, col, count, k, width, out);
+  }
+}
+
+template <class T>
+void pack(const T* x, int64_t row, int64_t col, int64_t count, int64_t k, int64_t width, int64_t panel, T* out) {
+  constexpr size_t kMost = HWY_LANES(T);
+  int64_t i = 0;
+  if (row == 1 && width % 2 == 0 && width >= 4) {
+    const int64_t full = count / width;
+    if (width % static_cast<int64_t>(kMost) == 0) pack_copy<T, kMost>(x, col, full, k, width, panel, out);
+    else pack_copy<T, 4>(x, col, full, k, width, panel, out);  // a panel of A is 6 or 12 wide
+    i = full * width;
+  }
+  for (; i < count; i += width) {
+    const int64_t rows = count - i < width ? count - i : width;
+    T* const to = out + i / width * panel;
+    if (col == 1) pack_transposed(x + i * row, row, rows, k, width, to);
+    else pack_plain(x + i * row, row, col, rows, k, width, to);
   }
 }
 

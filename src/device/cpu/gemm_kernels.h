@@ -43,9 +43,10 @@ struct GemmKernels {
   int64_t wide;    // columns of a panel that is not packed, when there are few rows
   void (*block)(const GemmBlock<T>& call);
   void (*dot)(const GemmDot<T>& call);
-  // Writes rows [0, count) of x (element (i, p) at x[i * row + p * col]) as one panel out[p * width + i]; rows from count
-  // to width hold what they like. Writes up to 4 elements past the end of the panel.
-  void (*pack)(const T* x, int64_t row, int64_t col, int64_t count, int64_t k, int64_t width, T* out);
+  // Writes rows [0, count) of x (element (i, p) at x[i * row + p * col]) in panels of `width` rows, `panel` elements apart:
+  // out[i / width * panel + p * width + i % width]. Rows that fill up the last panel hold what they like; up to 4
+  // elements past the end of a panel are written.
+  void (*pack)(const T* x, int64_t row, int64_t col, int64_t count, int64_t k, int64_t width, int64_t panel, T* out);
 };
 
 const GemmKernels<float>& gemm_kernels_f32();

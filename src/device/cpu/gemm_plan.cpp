@@ -14,8 +14,10 @@ constexpr int64_t kKc = 384;                // a panel of B, kKc x nr, stays in 
 constexpr int64_t kMc = 144;                // a block of A, kMc x kKc, in the second
 constexpr int64_t kNc = 3072;               // a block of B, kKc x kNc, in the third
 constexpr int64_t kDirectBytes = 48 << 10;  // B is read as it lies if it is not much larger than the first,
-constexpr int64_t kDirectPanels = 2;        // or if there are so few panels of rows that packing does not pay,
-constexpr int64_t kStreamKc = 32;           // then so many rows at a time, side by side
+constexpr int64_t kDirectPanels = 2;        // or if there are so few panels of rows or columns that packing does not pay
+constexpr int64_t kStreamKc = 8;            // rows of a large B read side by side, as streams, for one to three rows of C,
+constexpr int64_t kStreamRows = 3;
+constexpr int64_t kDirectKc = 64;           // and for a few more
 constexpr int64_t kPackColumns = 96;        // A is packed if that many columns of C use it
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -39,7 +41,7 @@ void swap_operands(GemmPlan& plan) {
   plan.swapped = true;
 }
 
-void choose_path(GemmPlan& plan, int64_t rows, int64_t element_size) {
+void choose_path(GemmPlan& plan, int64_t rows, int64_t columns, int64_t element_size) {
   GemmProblem& p = plan.problem;
   plan.bias_scalar = p.n == 1;
   const bool column = p.n == 1 && p.c_row == 1;
@@ -50,8 +52,8 @@ void choose_path(GemmPlan& plan, int64_t rows, int64_t element_size) {
     plan.path = GemmPlan::Path::dot;
     return;
   }
-  const int64_t panels = divide_up(p.m, rows);
-  const bool small = panels <= kDirectPanels || p.k * p.n * element_size <= kDirectBytes;
+  const bool few = divide_up(p.m, rows) <= kDirectPanels || divide_up(p.n, columns) <= kDirectPanels;
+  const bool small = few || p.k * p.n * element_size <= kDirectBytes;
   plan.path = p.b_col == 1 && small ? GemmPlan::Path::direct : GemmPlan::Path::packed;
 }
 
@@ -89,14 +91,15 @@ void choose_blocks(GemmPlan& plan, const GemmKernels<T>& kernels) {
     return;
   }
   if (plan.path == GemmPlan::Path::direct) {
-    const bool stream = p.k * p.n * static_cast<int64_t>(sizeof(T)) > kDirectBytes;
-    plan.kc = stream ? kStreamKc : std::max<int64_t>(p.k, 1);
+    const int64_t row_bytes = std::max<int64_t>(1, p.n * static_cast<int64_t>(sizeof(T)));
+    const int64_t most = p.m <= kStreamRows ? kStreamKc : kDirectKc;
+    plan.kc = p.k * row_bytes <= kDirectBytes ? std::max<int64_t>(p.k, 1) : std::max(most, kDirectBytes / row_bytes);
     return;
   }
   plan.kc = even_block(p.k, kKc * 4 / static_cast<int64_t>(sizeof(T)), 4);
   plan.nc = even_block(p.n, kNc, kernels.nr);
   plan.mc = even_block(divide_up(p.m, plan.row_chunks), kMc, kernels.mr);
-  plan.pack_a = p.a_col != 1 || p.n >= kPackColumns;
+  plan.pack_a = p.n >= kPackColumns || (p.a_col != 1 && p.a_row != 1);
   // A panel may be written up to four elements past its end.
   const int64_t a_panel = round_up(plan.kc * kernels.mr + 4, line), b_panel = round_up(plan.kc * kernels.nr + 4, line);
   plan.a_elements = plan.pack_a ? plan.mc / kernels.mr * a_panel : 0;
@@ -110,7 +113,7 @@ GemmPlan plan_typed(const GemmProblem& problem, const GemmKernels<T>& kernels) {
   GemmPlan plan;
   plan.problem = problem;
   plan.kernels = &kernels;
-  choose_path(plan, kernels.mr, sizeof(T));
+  choose_path(plan, kernels.mr, kernels.nr, sizeof(T));
   choose_threads(plan, sizeof(T));
   choose_chunks(plan, kernels.mr, kernels.nr);
   choose_blocks(plan, kernels);
