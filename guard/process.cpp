@@ -58,7 +58,14 @@ struct Plan {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != plan.parent) ::_exit(1);
 #endif
-  if (plan.devnull >= 0) ::dup2(plan.devnull, 0);
+  if (plan.devnull >= 0) {
+    ::dup2(plan.devnull, 0);
+  } else if (::isatty(0)) {
+    // In a group of its own it may read from the terminal only if that is in front.
+    ::signal(SIGTTOU, SIG_IGN);
+    ::tcsetpgrp(0, ::getpid());
+    ::signal(SIGTTOU, SIG_DFL);
+  }
   if (plan.out.write >= 0) ::dup2(plan.out.write, 1);
   ::dup2(plan.err.write, 2);
   if (plan.stacks.write >= 0) ::dup2(plan.stacks.write, plan.options->stack_fd);

@@ -170,7 +170,9 @@ double Ward::sample_interval(bool running) const {
 }
 
 bool Ward::must_interrupt() {
-  if (interrupted_ || line_.bytes <= 0 || watch_.resident() <= line_.bytes + line_.bytes / 16) return false;
+  // Above all that the gate tolerates, below the hard limit.
+  const int64_t most = line_.bytes + (page_.attached() ? line_.bytes / 16 * 3 : line_.bytes / 16);
+  if (interrupted_ || line_.bytes <= 0 || watch_.resident() <= most) return false;
   interrupted_ = true;
   return true;
 }

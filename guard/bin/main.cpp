@@ -6,6 +6,7 @@
 
 #include "guard/kernel_guard.h"
 #include "guard/options.h"
+#include "guard/script_guard.h"
 
 int main(int argc, char** argv) {
   using namespace plimsoll::guard;
@@ -15,7 +16,7 @@ int main(int argc, char** argv) {
       std::fputs(usage(), stdout);
       return 0;
     }
-    return guard_kernel(options);
+    return options.connection_file.empty() ? guard_script(options) : guard_kernel(options);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "plimsoll: %s\n", e.what());
     return 2;

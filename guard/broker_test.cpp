@@ -1,0 +1,258 @@
+#include "guard/broker.h"
+
+#include <gtest/gtest.h>
+
+#include "guard/mocks.h"
+
+namespace plimsoll::guard {
+namespace {
+
+using nlohmann::json;
+using Told = std::vector<std::string>;
+
+// A client and a kernel, both played by the test.
+class BrokerTest : public testing::Test {
+ protected:
+  BrokerTest() {
+    broker.tick(TimePoint(std::chrono::seconds(100)));
+    broker.start();
+  }
+  void make_ready() {
+    const auto probe = open_envelope(wire.kernel.back().frames);
+    const std::string header(text_of(wire.kernel.back().frames[probe->header()]));
+    broker.from_kernel(Channel::iopub, kernel.make("status", {}, header, {{"execution_state", "busy"}}));
+    broker.from_kernel(Channel::shell, kernel.make("kernel_info_reply", {}, header, {{"status", "ok"}}));
+    wire.kernel.clear();
+    wire.client.clear();
+  }
+  // Sends a request; returns its header.
+  std::string ask(const std::string& type, const json& content = json::object(), Channel channel = Channel::shell) {
+    Frames identities;
+    identities.push_back(frame_of("client-1"));
+    Frames frames = client.make(type, std::move(identities), "{}", content);
+    last_id = client.last_id();
+    std::string header(text_of(frames[3]));
+    broker.from_client(channel, std::move(frames));
+    return header;
+  }
+  std::string execute(const std::string& code = "1") { return ask("execute_request", {{"code", code}}); }
+  void publish(const char* state, const std::string& header) {
+    broker.from_kernel(Channel::iopub, kernel.make("status", {}, header, {{"execution_state", state}}));
+  }
+  void answer(const std::string& header, const std::string& type = "execute_reply") {
+    Frames identities;
+    identities.push_back(frame_of("client-1"));
+    broker.from_kernel(Channel::shell, kernel.make(type, std::move(identities), header, {{"status", "ok"}}));
+  }
+  void die() {
+    broker.kernel_exited();
+    broker.kernel_died(note);
+  }
+
+  Signer signer{"key", "hmac-sha256"};
+  Author client{signer, "client-session"}, kernel{signer, "kernel-session"};
+  MockWire wire;
+  MockKeeper keeper;
+  Broker broker{wire, keeper, signer, {"python", ""}};
+  DeathNote note{"KernelDied", "why", {"why", "at length"}, "died earlier", ""};
+  std::string last_id;
+};
+
+TEST_F(BrokerTest, HoldsRequestsUntilTheKernelAnswersOnBothSockets) {
+  wire.kernel.clear();
+  broker.start();
+  const Frames& probe = wire.kernel.back().frames;
+  const std::string header(text_of(probe[2]));
+  execute();
+  broker.from_kernel(Channel::shell, kernel.make("kernel_info_reply", {}, header, {{"status", "ok"}}));
+  EXPECT_EQ(wire.kernel.size(), 1u);  // only the probe: iopub was not heard yet
+  publish("busy", header);
+  ASSERT_EQ(wire.kernel.size(), 2u);
+  EXPECT_EQ(wire.kernel.back().type, "execute_request");
+}
+
+TEST_F(BrokerTest, ProbesAgainUntilIopubIsHeard) {
+  const std::string header(text_of(wire.kernel.back().frames[2]));
+  broker.from_kernel(Channel::shell, kernel.make("kernel_info_reply", {}, header, {{"status", "ok"}}));
+  broker.tick(TimePoint(std::chrono::seconds(101)));
+  EXPECT_EQ(wire.kernel.size(), 2u);
+  EXPECT_FALSE(broker.ready());
+}
+
+TEST_F(BrokerTest, PassesFramesUntouched) {
+  make_ready();
+  Frames identities;
+  identities.push_back(frame_of("client-1"));
+  Frames frames = client.make("execute_request", std::move(identities), "{}", {{"code", "x"}});
+  frames.push_back(frame_of(std::string(100000, 'b')));
+  std::vector<std::string> before;
+  for (const auto& f : frames) before.emplace_back(text_of(f));
+  const void* buffer = frames.back().data();
+  broker.from_client(Channel::shell, std::move(frames));
+  ASSERT_EQ(wire.kernel.size(), 1u);
+  const Frames& after = wire.kernel[0].frames;
+  ASSERT_EQ(after.size(), before.size());
+  for (size_t i = 0; i < after.size(); ++i) EXPECT_EQ(text_of(after[i]), before[i]);
+  EXPECT_EQ(after.back().data(), buffer);
+}
+
+TEST_F(BrokerTest, KeepsItsOwnProbeFromClients) {
+  make_ready();
+  EXPECT_TRUE(wire.client.empty());
+}
+
+TEST_F(BrokerTest, RejectsUnsignedAndMalformedMessages) {
+  make_ready();
+  Frames junk;
+  junk.push_back(frame_of("client-1"));
+  junk.push_back(frame_of("no delimiter"));
+  broker.from_client(Channel::shell, std::move(junk));
+  Signer other("another key", "hmac-sha256");
+  Author forger(other, "s");
+  Frames identities;
+  identities.push_back(frame_of("client-1"));
+  broker.from_client(Channel::shell, forger.make("execute_request", std::move(identities), "{}", {{"code", "evil"}}));
+  broker.from_client(Channel::control, {});
+  EXPECT_EQ(broker.rejected(), 3);
+  EXPECT_TRUE(wire.kernel.empty());
+}
+
+TEST_F(BrokerTest, AnswersTheRunningCellAndAbortsTheQueued) {
+  make_ready();
+  const std::string running = execute();
+  const std::string running_id = last_id;
+  publish("busy", running);
+  execute("2");
+  const std::string queued_id = last_id;
+  wire.client.clear();
+  die();
+  ASSERT_GE(wire.client.size(), 6u);
+  EXPECT_EQ(wire.client[0].parent_id, running_id);
+  EXPECT_EQ(wire.client[3].parent_id, queued_id);
+  EXPECT_EQ(wire.told(), (Told{"iopub error", "shell execute_reply:error", "iopub status:idle", "iopub status:busy",
+                               "shell execute_reply:aborted", "iopub status:idle"}));
+  EXPECT_EQ(keeper.starts, 2);
+}
+
+TEST_F(BrokerTest, SpeaksInTheDeadKernelsSession) {
+  make_ready();
+  publish("busy", execute());
+  wire.client.clear();
+  die();
+  const auto envelope = open_envelope(wire.client[0].frames);
+  EXPECT_EQ(envelope->session, "kernel-session");
+  EXPECT_TRUE(signature_fits(signer, wire.client[0].frames, envelope->delimiter));
+}
+
+TEST_F(BrokerTest, OnlySaysIdleForACellAlreadyAnswered) {
+  make_ready();
+  const std::string header = execute();
+  publish("busy", header);
+  answer(header);
+  wire.client.clear();
+  die();
+  EXPECT_EQ(wire.told(), Told{"iopub status:idle"});
+}
+
+TEST_F(BrokerTest, CountsACellAsRunningWhenItsReplyOvertakesItsStatus) {
+  make_ready();
+  const std::string header = execute();
+  answer(header);
+  publish("busy", header);
+  EXPECT_TRUE(broker.running_cell());
+  publish("idle", header);
+  EXPECT_FALSE(broker.running_cell());
+}
+
+TEST_F(BrokerTest, AsksTheNewKernelWhatTheOldOneLeftUnanswered) {
+  make_ready();
+  ask("complete_request", {{"code", "impo"}});
+  die();
+  EXPECT_TRUE(wire.told().empty());
+  make_ready();
+  broker.kernel_exited();
+  EXPECT_EQ(keeper.starts, 2);
+}
+
+TEST_F(BrokerTest, TellsOfADeathBetweenCellsInTheNextOne) {
+  make_ready();
+  die();
+  make_ready();
+  publish("busy", execute());
+  ASSERT_EQ(wire.client.size(), 2u);
+  EXPECT_EQ(wire.client[1].content["text"], "died earlier");
+}
+
+TEST_F(BrokerTest, ClosesTheCommsOfADeadKernel) {
+  make_ready();
+  broker.from_kernel(Channel::iopub, kernel.make("comm_open", {}, "{}", {{"comm_id", "c1"}, {"target_name", "t"}}));
+  broker.from_kernel(Channel::iopub, kernel.make("comm_open", {}, "{}", {{"comm_id", "c2"}, {"target_name", "t"}}));
+  broker.from_kernel(Channel::iopub, kernel.make("comm_close", {}, "{}", {{"comm_id", "c1"}}));
+  wire.client.clear();
+  die();
+  ASSERT_EQ(wire.client.size(), 1u);
+  EXPECT_EQ(wire.client[0].type, "comm_close");
+  EXPECT_EQ(wire.client[0].content["comm_id"], "c2");
+}
+
+TEST_F(BrokerTest, DoesNotRestartAKernelThatCannotStartUntilACellAsks) {
+  broker.kernel_died(note);
+  EXPECT_EQ(keeper.starts, 1);
+  wire.client.clear();
+  ask("kernel_info_request");
+  EXPECT_EQ(wire.told(), (Told{"iopub status:busy", "shell kernel_info_reply:ok", "iopub status:idle"}));
+  execute();
+  EXPECT_EQ(keeper.starts, 2);
+  wire.client.clear();
+  broker.kernel_died(note);
+  EXPECT_EQ(wire.told(), (Told{"iopub status:busy", "iopub error", "shell execute_reply:error", "iopub status:idle"}));
+  EXPECT_EQ(keeper.starts, 2);
+}
+
+TEST_F(BrokerTest, AnswersAShutdownForAKernelThatIsNotThere) {
+  ask("shutdown_request", {{"restart", true}}, Channel::control);
+  ASSERT_EQ(wire.client.size(), 1u);
+  EXPECT_EQ(wire.client[0].type, "shutdown_reply");
+  EXPECT_EQ(wire.client[0].content["restart"], true);
+  EXPECT_EQ(keeper.terminations, 1);
+  EXPECT_TRUE(broker.shutting_down());
+}
+
+TEST_F(BrokerTest, AnswersControlRequestsOfADeadKernelWithAnError) {
+  make_ready();
+  ask("debug_request", {{"command", "x"}}, Channel::control);
+  die();
+  EXPECT_EQ(wire.told(), (Told{"control debug_reply:error", "iopub status:idle"}));
+}
+
+TEST_F(BrokerTest, SaysWhatWasRefusedBeforeTheCellIsIdle) {
+  make_ready();
+  const std::string header = execute();
+  publish("busy", header);
+  wire.client.clear();
+  keeper.at_end_of_cell = "refused";
+  publish("idle", header);
+  ASSERT_EQ(wire.client.size(), 2u);
+  EXPECT_EQ(wire.client[0].content["text"], "refused");
+  EXPECT_EQ(wire.client[1].content["execution_state"], "idle");
+}
+
+TEST_F(BrokerTest, CutsOutputAtCharacterBorders) {
+  make_ready();
+  publish("busy", execute());
+  wire.client.clear();
+  broker.output(false, "a\xE2\x82");
+  broker.output(false, "\xAC!");
+  ASSERT_EQ(wire.client.size(), 2u);
+  EXPECT_EQ(wire.client[0].content["text"], "a");
+  EXPECT_EQ(wire.client[1].content["text"], "\xE2\x82\xAC!");
+}
+
+TEST_F(BrokerTest, WelcomesEachSubscriber) {
+  broker.subscribed("");
+  ASSERT_EQ(wire.client.size(), 1u);
+  EXPECT_EQ(wire.client[0].type, "iopub_welcome");
+}
+
+}  // namespace
+}  // namespace plimsoll::guard

@@ -1,0 +1,122 @@
+#include "guard/cause.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+namespace plimsoll::guard {
+namespace {
+
+constexpr int64_t kGiB = int64_t{1} << 30;
+
+Evidence killed_by(int signal) {
+  Evidence e;
+  e.wait_status = signal;
+  e.pid = 42;
+  e.time = 100;
+  e.line = 4 * kGiB;
+  e.samples = {{98, 2 * kGiB, 0, 9 * kGiB}, {99, 3 * kGiB, 0, 8 * kGiB}};
+  return e;
+}
+
+Fault fault(int signal, int code, uint64_t address, uint64_t stack_pointer) {
+  Fault f;
+  f.pid = 42;
+  f.signal = signal;
+  f.code = code;
+  f.address = address;
+  f.stack_pointer = stack_pointer;
+  return f;
+}
+
+TEST(Cause, SigkillWithoutAnOomKillIsNotOutOfMemory) {
+  const Verdict v = judge(killed_by(SIGKILL));
+  EXPECT_EQ(v.cause, Cause::outside_kill);
+  EXPECT_FALSE(is_memory(v.cause));
+}
+
+TEST(Cause, OomKillInTheLeafIsItsLimitOnlyIfThatWasMet) {
+  Evidence e = killed_by(SIGKILL);
+  e.leaf_limit = 5 * kGiB;
+  e.leaf_oom_kills = 1;
+  EXPECT_EQ(judge(e).cause, Cause::host_oom);
+  e.leaf_limit_hits = 1;
+  EXPECT_EQ(judge(e).cause, Cause::cgroup_oom);
+  EXPECT_TRUE(judge(e).certain);
+}
+
+TEST(Cause, AnOomKillSomewhereOnTheMachineIsLikelyNotCertain) {
+  Evidence e = killed_by(SIGKILL);
+  e.system_oom_kills = 1;
+  EXPECT_EQ(judge(e).cause, Cause::host_oom);
+  EXPECT_FALSE(judge(e).certain);
+  e.kernel_log = "Out of memory: Killed process 42 (python)";
+  EXPECT_TRUE(judge(e).certain);
+}
+
+TEST(Cause, DeathRightAfterARefusalIsTheLine) {
+  Evidence e = killed_by(SIGSEGV);
+  e.refusals.push_back({1, 42, 99.9, 2 * kGiB, 3 * kGiB, 4 * kGiB, {"libfoo.so+0x1 alloc"}});
+  EXPECT_EQ(judge(e).cause, Cause::memory_line);
+  EXPECT_TRUE(judge(e).certain);
+  e.refusals[0].time = 90;
+  e.faults.push_back(fault(SIGSEGV, 1, 0, 1 << 30));
+  EXPECT_EQ(judge(e).cause, Cause::segfault);
+}
+
+TEST(Cause, AFaultNextToTheStackPointerIsAnOverflow) {
+  Evidence e = killed_by(SIGSEGV);
+  e.faults.push_back(fault(SIGSEGV, 1, 0x7ffc00000ff8, 0x7ffc00001000));
+  EXPECT_EQ(judge(e).cause, Cause::stack_overflow);
+  e.faults[0].address = 0x10;
+  EXPECT_EQ(judge(e).cause, Cause::segfault);
+}
+
+TEST(Cause, AFaultThatNoHandlerSawHadNoStackLeft) {
+  Evidence e = killed_by(SIGSEGV);
+  EXPECT_EQ(judge(e).cause, Cause::segfault);
+  e.gate_attached = true;
+  EXPECT_EQ(judge(e).cause, Cause::stack_overflow);
+}
+
+TEST(Cause, AbortIsExplainedByLastWords) {
+  struct Case {
+    const char* words;
+    Cause cause;
+  };
+  const Case cases[] = {
+      {"terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n", Cause::bad_alloc},
+      {"F0000 tensor.cc:3] Check failed: n > 0\n*** Check failure stack trace: ***\n", Cause::failed_check},
+      {"a.out: a.c:3: main: Assertion `x' failed.\n", Cause::failed_check},
+      {"OMP: Error #15: Initializing libiomp5.so, but found libomp.so already initialized.\n", Cause::duplicate_openmp},
+      {"double free or corruption (out)\n", Cause::aborted},
+      {"terminate called after throwing an instance of 'std::runtime_error'\n  what():  no\n", Cause::aborted},
+      {"Fatal Python error: Aborted\n\nCurrent thread 0x1 (most recent call first):\n", Cause::aborted},
+      {"", Cause::aborted},
+  };
+  for (const auto& c : cases) {
+    Evidence e = killed_by(SIGABRT);
+    e.last_words = c.words;
+    EXPECT_EQ(judge(e).cause, c.cause) << c.words;
+  }
+}
+
+TEST(Cause, ExitStatusAndStartUp) {
+  Evidence e = killed_by(0);
+  e.wait_status = 3 << 8;
+  EXPECT_EQ(judge(e).cause, Cause::exited);
+  e.at_start = true;
+  e.last_words = "/usr/bin/python3: No module named ipykernel_launcher\n";
+  const Verdict v = judge(e);
+  EXPECT_EQ(v.cause, Cause::startup_crash);
+  EXPECT_NE(v.evidence[0].find("No module named ipykernel_launcher"), std::string::npos);
+}
+
+TEST(Cause, OtherSignals) {
+  EXPECT_EQ(judge(killed_by(SIGBUS)).cause, Cause::bus_error);
+  EXPECT_EQ(judge(killed_by(SIGILL)).cause, Cause::illegal_instruction);
+  EXPECT_EQ(judge(killed_by(SIGFPE)).cause, Cause::arithmetic);
+  EXPECT_EQ(judge(killed_by(SIGTERM)).cause, Cause::terminated);
+}
+
+}  // namespace
+}  // namespace plimsoll::guard

@@ -1,0 +1,82 @@
+#include "guard/note.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "guard/chart.h"
+#include "guard/line.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll::guard {
+namespace {
+
+constexpr const char* kFault =
+    "some warning\n"
+    "Fatal Python error: Segmentation fault\n\n"
+    "Thread 0x00007f01 (most recent call first):\n"
+    "  File \"/usr/lib/python3/threading.py\", line 1 in run\n\n"
+    "Current thread 0x00007f02 (most recent call first):\n"
+    "  File \"/usr/lib/python3/ctypes/__init__.py\", line 519 in string_at\n"
+    "  File \"/tmp/ipykernel_17/3489.py\", line 2 in inner\n"
+    "  File \"/tmp/ipykernel_17/3489.py\", line 3 in <module>\n"
+    "  File \"/env/ipykernel_launcher.py\", line 18 in <module>\n";
+
+bool any_line_has(const std::vector<std::string>& lines, const std::string& what) {
+  for (const auto& line : lines) {
+    if (line.find(what) != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST(Note, FindsTheThreadThatFailed) {
+  const auto stack = python_stack(kFault);
+  ASSERT_EQ(stack.size(), 4u);
+  EXPECT_EQ(stack[0].function, "string_at");
+  EXPECT_EQ(stack[0].line, 519);
+  EXPECT_EQ(cell_line(stack), 3);
+  EXPECT_EQ(cell_line({}), 0);
+}
+
+TEST(Note, NamesTheLineOfTheCell) {
+  NoteInput in;
+  in.verdict.title = "it broke";
+  in.code = "import x\ndef inner(): x.f()\ninner()";
+  in.execution_count = 7;
+  in.last_words = kFault;
+  in.report = 12;
+  const auto lines = note_lines(in, false);
+  EXPECT_EQ(lines[0], "KernelDied: it broke");
+  EXPECT_TRUE(any_line_has(lines, "cell [7], line 3: inner()"));
+  EXPECT_TRUE(any_line_has(lines, "some warning"));
+  EXPECT_TRUE(any_line_has(lines, "plimsoll report 12"));
+  EXPECT_FALSE(any_line_has(lines, "threading.py"));
+  EXPECT_FALSE(any_line_has(lines, "\x1b"));
+}
+
+TEST(Note, StandsEmptyAndBrokenInput) {
+  EXPECT_FALSE(note_lines({}, true).empty());
+  EXPECT_TRUE(python_stack("Current thread 0x1 (most recent call first):\n  File \"x").empty());
+}
+
+TEST(Chart, DrawsTheLineWhereMemoryComesNearIt) {
+  const std::vector<MemorySample> samples = {{0, 1 << 20, 0, 0}, {30, 2 << 20, 0, 0}, {60, 4 << 20, 0, 0}};
+  EXPECT_TRUE(any_line_has(text_chart(samples, 5 << 20), "the line"));
+  EXPECT_FALSE(any_line_has(text_chart(samples, int64_t{1} << 40), "the line"));
+  EXPECT_NE(svg_chart(samples, 5 << 20).find("<svg"), std::string::npos);
+  EXPECT_TRUE(text_chart({}, 5).empty());
+  EXPECT_TRUE(svg_chart({}, 5).empty());
+}
+
+TEST(Line, ReadsSizesAsPeopleWriteThem) {
+  EXPECT_EQ(parse_size("4GiB", 0), int64_t{4} << 30);
+  EXPECT_EQ(parse_size("1.5g", 0), int64_t{3} << 29);
+  EXPECT_EQ(parse_size("500 MB", 0), 500'000'000);
+  EXPECT_EQ(parse_size("1024", 0), 1024);
+  EXPECT_EQ(parse_size("60%", 1000), 600);
+  for (const char* bad : {"", "GiB", "-1G", "0", "120%", "4 parsecs", "nan", "1e40"}) {
+    EXPECT_THROW(parse_size(bad, 1000), Error) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace plimsoll::guard
