@@ -97,7 +97,7 @@ void grad(GradContext& g) {
   if (g.has_dout(0)) {
     std::vector<Tensor> in{g.dout(0), x, g.in(1), g.out(1), g.out(2)};
     if (relu) in.push_back(g.out(0));
-    const std::vector<Tensor> d = apply(get_op("batch_norm_grad"), in, g.attrs());
+    const std::vector<Tensor> d = plimsoll::apply(get_op("batch_norm_grad"), in, g.attrs());
     dx = d[0];
     g.set(1, d[1]);
     g.set(2, d[2]);
@@ -190,7 +190,7 @@ std::vector<OpCase> grad_cases() {
 }  // namespace
 
 std::vector<Tensor> batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, double epsilon) {
-  return apply(get_op("batch_norm"), std::array{x, gamma, beta}, {{"epsilon", epsilon}});
+  return plimsoll::apply(get_op("batch_norm"), std::array{x, gamma, beta}, {{"epsilon", epsilon}});
 }
 
 Tensor batch_norm_inference(const Tensor& x, const Tensor& mean, const Tensor& variance, const Tensor& gamma,

@@ -77,7 +77,7 @@ Tensor below_activation(GradContext& g, Activation activation) {
   for (int i = 0; i < g.inputs(); ++i) in.push_back(g.in(i));
   Attrs attrs = g.attrs();
   attrs.set("activation", std::string("linear"));
-  return dy * slope(activation, apply(get_op("conv_bias"), in, attrs)[0]);
+  return dy * slope(activation, plimsoll::apply(get_op("conv_bias"), in, attrs)[0]);
 }
 
 Ints all_but_last(const Tensor& t) {

@@ -66,11 +66,12 @@ std::vector<Tensor> conv_grad_filter(const Tensor& x, const Tensor& dy, const Sh
   mine.set("kernel_shape", Ints(kernel.begin(), kernel.end()));
   mine.set("bias", bias);
   const std::array<Tensor, 2> in{x, dy};
-  return apply(get_op("conv_grad_filter"), in, std::move(mine));
+  return plimsoll::apply(get_op("conv_grad_filter"), in, std::move(mine));
 }
 
 std::span<const OpDef> ops_conv_grad_filter() {
   static constexpr KernelDef kernels[] = {
+      {"highway", highway::conv_grad_filter_leads, highway::prepare_conv_grad_filter},
       {"onednn", onednn::conv_fits, onednn::prepare_conv_grad_filter},
       {"highway", nullptr, highway::prepare_conv_grad_filter},
       {"reference", nullptr, reference::prepare_conv_grad_filter},

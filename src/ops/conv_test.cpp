@@ -51,7 +51,7 @@ TEST(ConvBiasOp, EqualsTheOpsItStandsFor) {
     for (const DType dtype : {DType::f32, DType::f64}) {
       const std::vector<Tensor> in = inputs_of(c, dtype);
       const Attrs attrs = complete_attrs(op, c.attrs);
-      EXPECT_LE(largest_difference(apply(op, in, attrs)[0], op.decompose(in, attrs)[0]), op.tolerance);
+      EXPECT_LE(largest_difference(plimsoll::apply(op, in, attrs)[0], op.decompose(in, attrs)[0]), op.tolerance);
     }
   }
 }
@@ -62,7 +62,7 @@ TEST(ConvBiasOp, ScaleAndResidualHaveGradients) {
     attrs.set("scale", true);
     attrs.set("residual", true);
     attrs.set("activation", std::string("gelu"));
-    return apply(get_op("conv_bias"), in, attrs)[0];
+    return plimsoll::apply(get_op("conv_bias"), in, attrs)[0];
   };
   expect_gradients(f, {noise({2, 4, 4, 3}, 1), noise({3, 3, 3, 5}, 2), noise({5}, 3), noise({5}, 4), noise({2, 2, 2, 5}, 5)});
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "plimsoll/autodiff.h"
+#include "plimsoll/error.h"
 #include "plimsoll/graph.h"
 #include "plimsoll/ops.h"
 #include "plimsoll/program.h"
@@ -35,10 +36,10 @@ inline Tensor weigh(const Tensor& y) {
 inline Program program_of(const Function& f, const std::vector<Tensor>& at) {
   Graph graph;
   std::vector<Tensor> xs;
-  for (const Tensor& t : at) xs.push_back(graph.input("x" + std::to_string(xs.size()), t.dtype(), t.shape()));
+  for (const Tensor& t : at) xs.push_back(graph.input(concat("x", xs.size()), t.dtype(), t.shape()));
   const Tensor y = weigh(f(xs));
   graph.output("y", y);
-  for (const Tensor& d : gradients(y, xs)) graph.output("d" + std::to_string(graph.outputs().size()), d);
+  for (const Tensor& d : gradients(y, xs)) graph.output(concat("d", graph.outputs().size()), d);
   return Program::compile(graph);
 }
 

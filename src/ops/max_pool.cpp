@@ -64,7 +64,7 @@ void grad(GradContext& g) {
   } else {
     Attrs attrs = g.attrs();
     attrs.set("index", true);
-    index = apply(get_op("max_pool"), std::array{g.in(0)}, std::move(attrs))[1];
+    index = plimsoll::apply(get_op("max_pool"), std::array{g.in(0)}, std::move(attrs))[1];
   }
   g.set(0, apply1(get_op("max_pool_grad"), {g.dout(), index}, grad_attrs(g.attrs(), g.in(0).shape())));
 }
@@ -120,7 +120,7 @@ std::vector<OpCase> take_cases() {
 }  // namespace
 
 Tensor max_pool(const Tensor& x, const PoolOptions& options) {
-  return apply(get_op("max_pool"), std::array{x}, pool_attrs(options))[0];
+  return plimsoll::apply(get_op("max_pool"), std::array{x}, pool_attrs(options))[0];
 }
 
 std::span<const OpDef> ops_max_pool() {

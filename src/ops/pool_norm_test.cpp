@@ -24,7 +24,7 @@ TEST(BatchNormOp, ReluAndResidualHaveGradients) {
   for (const bool residual : {false, true}) {
     const Function f = [&](const std::vector<Tensor>& in) {
       const Attrs attrs{{"epsilon", 1e-3}, {"activation", std::string("relu")}, {"residual", residual}};
-      return apply(get_op("batch_norm"), in, attrs)[0];
+      return plimsoll::apply(get_op("batch_norm"), in, attrs)[0];
     };
     std::vector<Tensor> at{noise({4, 2, 3}, 1), noise({3}, 2, 0.5, 2), noise({3}, 3)};
     if (residual) at.push_back(noise({4, 2, 3}, 4));
@@ -57,7 +57,7 @@ TEST(PoolOp, GradientWithoutAnIndexRecomputesIt) {
   const Function f = [](const std::vector<Tensor>& in) {
     Attrs attrs = pool_attrs(PoolOptions{.window = {2, 2}});
     attrs.set("index", false);
-    return apply(get_op("max_pool"), in, attrs)[0];
+    return plimsoll::apply(get_op("max_pool"), in, attrs)[0];
   };
   expect_gradients(f, {noise({1, 4, 6, 2}, 1)});
 }

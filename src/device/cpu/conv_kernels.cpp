@@ -149,6 +149,10 @@ Kernel prepare_conv(const KernelQuery& q) { return prepare_widened(q, own_conv);
 Kernel prepare_conv_bias(const KernelQuery& q) { return prepare_widened(q, own_conv_bias); }
 Kernel prepare_conv_grad_input(const KernelQuery& q) { return prepare_widened(q, own_conv_grad_input); }
 Kernel prepare_conv_grad_filter(const KernelQuery& q) { return prepare_widened(q, own_conv_grad_filter); }
+bool conv_grad_filter_leads(const KernelQuery& q) {
+  const ConvGeometry g = conv_geometry("conv_grad_filter", q.in[0].shape, q.out[0].shape, q.attrs);
+  return g.group_filters() >= 8;
+}
 }  // namespace highway
 
 namespace reference {
