@@ -1,8 +1,9 @@
 // The gradient of a convolution by its kernel, our own way, straight from channels-last tensors:
 //   dkernel[m, k] = sum over points p of x[p + offset(m)] * dy[p, k],  m = (window point, channel).
-// A tile of up to 6 m by two vectors of k stays in registers while the points of a block go by: per point two vectors of
-// dy (packed once per block) and 6 broadcasts from x, which needs no packing. A task is one panel of k and one slice of the segments.
-// Slices have partial sums of their own, added in order: the slicing depends on shapes alone, so does every result.
+// A tile of up to 6 m by two vectors of k (a panel) stays in registers while the points of a block go by: per point two
+// vectors of dy (packed once per block, unless its rows are short) and 6 broadcasts from x, which needs no packing. A task is
+// some panels and one slice of the segments. Slices have sums of their own, added in order: the slicing depends on
+// shapes alone, so does every result.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/conv_filter_highway.cpp"
 #include <hwy/foreach_target.h>
@@ -22,7 +23,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // acc[i, panel] += sum over points of x[offsets[p] + i-th row] * dy[p, panel] for kRows rows.
 template <int kRows, class T>
-HWY_INLINE void filter_tile(const T* const* rows, const int64_t* offsets, int64_t points, const T* dy, T* acc) {
+HWY_INLINE void filter_tile(const T* const* rows, const int64_t* offsets, int64_t points, const T* dy, int64_t stride,
+                            T* acc) {
   const hn::ScalableTag<T> d;
   const size_t n = hn::Lanes(d);
   const T* x0 = rows[0];
@@ -40,8 +42,8 @@ HWY_INLINE void filter_tile(const T* const* rows, const int64_t* offsets, int64_
   if constexpr (kRows > 5) a5 = hn::Load(d, acc + 10 * n), b5 = hn::Load(d, acc + 11 * n);
   for (int64_t p = 0; p < points; ++p) {
     const int64_t at = offsets[p];
-    const auto lo = hn::Load(d, dy), hi = hn::Load(d, dy + n);
-    dy += 2 * n;
+    const auto lo = hn::LoadU(d, dy), hi = hn::LoadU(d, dy + n);
+    dy += stride;
     auto v = hn::Set(d, x0[at]);
     a0 = hn::MulAdd(v, lo, a0), b0 = hn::MulAdd(v, hi, b0);
     if constexpr (kRows > 1) v = hn::Set(d, x1[at]), a1 = hn::MulAdd(v, lo, a1), b1 = hn::MulAdd(v, hi, b1);
@@ -59,36 +61,38 @@ HWY_INLINE void filter_tile(const T* const* rows, const int64_t* offsets, int64_
 }
 
 template <class T>
-void filter_rows(int count, const T* const* rows, const int64_t* offsets, int64_t points, const T* dy, T* acc) {
+void filter_rows(int count, const T* const* rows, const int64_t* offsets, int64_t points, const T* dy, int64_t stride,
+                 T* acc) {
   switch (count) {
-    case 1: return filter_tile<1>(rows, offsets, points, dy, acc);
-    case 2: return filter_tile<2>(rows, offsets, points, dy, acc);
-    case 3: return filter_tile<3>(rows, offsets, points, dy, acc);
-    case 4: return filter_tile<4>(rows, offsets, points, dy, acc);
-    case 5: return filter_tile<5>(rows, offsets, points, dy, acc);
-    default: return filter_tile<6>(rows, offsets, points, dy, acc);
+    case 1: return filter_tile<1>(rows, offsets, points, dy, stride, acc);
+    case 2: return filter_tile<2>(rows, offsets, points, dy, stride, acc);
+    case 3: return filter_tile<3>(rows, offsets, points, dy, stride, acc);
+    case 4: return filter_tile<4>(rows, offsets, points, dy, stride, acc);
+    case 5: return filter_tile<5>(rows, offsets, points, dy, stride, acc);
+    default: return filter_tile<6>(rows, offsets, points, dy, stride, acc);
   }
 }
 
-// Copies one panel of dy next to each other, zeros behind the last filter, and adds it to the sums of the bias.
+// Copies one panel of dy next to each other, zeros behind the last filter.
 template <class T>
-void pack_panel(const T* dy, int64_t points, int64_t stride, size_t width, T* to, T* bias) {
+void pack_panel(const T* dy, int64_t points, int64_t stride, size_t width, size_t panel, T* to) {
+  for (int64_t p = 0; p < points; ++p, dy += stride, to += panel) {
+    std::copy_n(dy, width, to);
+    std::fill(to + width, to + panel, T{0});
+  }
+}
+
+template <class T>
+void add_bias(const T* dy, int64_t points, int64_t stride, T* bias) {
   const hn::ScalableTag<T> d;
   const size_t n = hn::Lanes(d);
-  auto lo_sum = hn::Load(d, bias), hi_sum = hn::Load(d, bias + n);
-  for (int64_t p = 0; p < points; ++p, dy += stride, to += 2 * n) {
-    if (width == 2 * n) {
-      hn::Store(hn::LoadU(d, dy), d, to);
-      hn::Store(hn::LoadU(d, dy + n), d, to + n);
-    } else {
-      std::copy_n(dy, width, to);
-      std::fill_n(to + width, 2 * n - width, T{0});
-    }
-    lo_sum = hn::Add(lo_sum, hn::Load(d, to));
-    hi_sum = hn::Add(hi_sum, hn::Load(d, to + n));
+  auto lo = hn::Load(d, bias), hi = hn::Load(d, bias + n);
+  for (int64_t p = 0; p < points; ++p, dy += stride) {
+    lo = hn::Add(lo, hn::LoadU(d, dy));
+    hi = hn::Add(hi, hn::LoadU(d, dy + n));
   }
-  hn::Store(lo_sum, d, bias);
-  hn::Store(hi_sum, d, bias + n);
+  hn::Store(lo, d, bias);
+  hn::Store(hi, d, bias + n);
 }
 
 template <class T>
@@ -98,9 +102,19 @@ struct Area {  // of one thread
   int64_t* offsets;
 };
 
-// All rows of dkernel over the points of one block. `x` is where offsets count from, for this group's channels.
+// The points of one block: where x is for this group's channels, and a panel of dy.
 template <class T>
-void multiply_block(const FilterPlan& p, const T* x, const Area<T>& area, int64_t points, T* sums) {
+struct Block {
+  const T* x;
+  const int64_t* offsets;
+  int64_t points;
+  const T* dy;
+  int64_t stride;
+};
+
+// All rows of dkernel, and the bias, of one panel over one block.
+template <class T>
+void multiply_block(const FilterPlan& p, const Block<T>& b, T* sums) {
   const int64_t channels = p.segments.g.group_channels();
   const int64_t tiles = (p.rows + 5) / 6;
   int64_t w = 0, c = 0;
@@ -108,51 +122,69 @@ void multiply_block(const FilterPlan& p, const T* x, const Area<T>& area, int64_
     const int64_t first = p.rows * t / tiles, count = p.rows * (t + 1) / tiles - first;
     std::array<const T*, 6> rows{};
     for (int64_t i = 0; i < count; ++i) {
-      rows[static_cast<size_t>(i)] = x + p.segments.window_offset[static_cast<size_t>(w)] + c;
+      rows[static_cast<size_t>(i)] = b.x + p.segments.window_offset[static_cast<size_t>(w)] + c;
       if (++c == channels) c = 0, ++w;
     }
-    filter_rows(static_cast<int>(count), rows.data(), area.offsets, points, area.strip, sums + first * p.panel);
+    filter_rows(static_cast<int>(count), rows.data(), b.offsets, b.points, b.dy, b.stride, sums + first * p.panel);
   }
+  add_bias(b.dy, b.points, b.stride, sums + p.rows * p.panel);
+}
+
+// Gathers the input of segments [begin, end) and fills in the offsets of their points; returns how many there are.
+template <class T>
+int64_t gather_block(const FilterPlan& p, int64_t begin, int64_t end, const T* x, const T* base, const Area<T>& area) {
+  int64_t points = 0;
+  for (int64_t i = begin; i < end; ++i) {
+    const ConvSegment segment = p.segments.segment(i);
+    const T* source = gather(p.segments, segment, x, area.gathered + (i - begin) * p.segments.buffer_elements());
+    const int64_t count = segment.rows * p.segments.g.out[2];
+    const int64_t* const within = p.segments.point_offset.data();
+    for (int64_t j = 0; j < count; ++j) area.offsets[points + j] = source - base + within[j];
+    points += count;
+  }
+  return points;
 }
 
 template <class T>
 void run_task(const FilterPlan& p, int64_t task, const T* x, const T* dy, T* sums, const Area<T>& area) {
   const ConvGeometry& g = p.segments.g;
-  const int64_t slice = task / p.panels(), panel = task % p.panels();
-  const int64_t group = panel / p.group_panels, within = panel % p.group_panels * p.panel;
-  const auto width = static_cast<size_t>(std::min(p.panel, g.group_filters() - within));
-  const T* dy_panel = dy + group * g.group_filters() + within;
+  const int64_t slice = task / p.slice_tasks(), group = task % p.slice_tasks() / p.group_tasks;
+  const int64_t first = task % p.group_tasks * p.task_panels;
+  const int64_t last = std::min(first + p.task_panels, p.group_panels);
   std::fill_n(sums, p.task_elements, T{0});
-  T* const bias = sums + p.rows * p.panel;
+  const T* const base = p.segments.direct ? x : area.gathered;
   const int64_t end = p.segments.count * (slice + 1) / p.slices;
   for (int64_t at = p.segments.count * slice / p.slices; at < end; at += p.block) {
-    int64_t points = 0;
-    const T* base = p.segments.direct ? x : area.gathered;
-    for (int64_t i = at; i < std::min(end, at + p.block); ++i) {
-      const ConvSegment segment = p.segments.segment(i);
-      const T* source = gather(p.segments, segment, x, area.gathered + (i - at) * p.segments.buffer_elements());
-      const int64_t count = segment.rows * g.out[2];
-      pack_panel(dy_panel + p.segments.first_point(segment) * g.filters, count, g.filters, width,
-                 area.strip + points * p.panel, bias);
-      for (int64_t j = 0; j < count; ++j) area.offsets[points + j] = source - base + p.segments.point_offset(j);
-      points += count;
+    const int64_t points = gather_block(p, at, std::min(end, at + p.block), x, base, area);
+    // Points of segments that follow each other do so in dy too.
+    const T* const rows = dy + p.segments.first_point(p.segments.segment(at)) * g.filters + group * g.group_filters();
+    Block<T> b{base + group * g.group_channels(), area.offsets, points, nullptr, p.packed ? p.panel : g.filters};
+    for (int64_t panel = first; panel < last; ++panel) {
+      const T* const from = rows + panel * p.panel;
+      const int64_t width = std::min(p.panel, g.group_filters() - panel * p.panel);
+      b.dy = p.packed ? area.strip : from;
+      if (p.packed) {
+        pack_panel(from, points, g.filters, static_cast<size_t>(width), static_cast<size_t>(p.panel), area.strip);
+      }
+      multiply_block(p, b, sums + (panel - first) * p.panel_elements);
     }
-    multiply_block(p, base + group * g.group_channels(), area, points, sums);
   }
 }
 
-// Adds the slices, in order, and leaves the sums where they belong.
+// Adds the slices of one panel, in order, and leaves the sums where they belong.
 template <class T>
-void write_out(const FilterPlan& p, int64_t panel, const T* sums, T* dkernel, T* dbias) {
+void write_out(const FilterPlan& p, int64_t index, const T* scratch, T* dkernel, T* dbias) {
   const ConvGeometry& g = p.segments.g;
-  const int64_t within = panel % p.group_panels * p.panel;
-  const int64_t first = panel / p.group_panels * g.group_filters() + within;
-  const int64_t width = std::min(p.panel, g.group_filters() - within);
+  const int64_t group = index / p.group_panels, panel = index % p.group_panels;
+  const int64_t first = group * g.group_filters() + panel * p.panel;
+  const int64_t width = std::min(p.panel, g.group_filters() - panel * p.panel);
+  const int64_t task = group * p.group_tasks + panel / p.task_panels;
+  const T* const sums = scratch + task * p.task_elements + panel % p.task_panels * p.panel_elements;
   for (int64_t m = 0; m <= p.rows; ++m) {
     T* const to = m < p.rows ? dkernel + m * g.filters + first : dbias == nullptr ? nullptr : dbias + first;
     if (to == nullptr) return;
     for (int64_t s = 0; s < p.slices; ++s) {
-      const T* from = sums + (s * p.panels() + panel) * p.task_elements + m * p.panel;
+      const T* from = sums + s * p.slice_tasks() * p.task_elements + m * p.panel;
       for (int64_t k = 0; k < width; ++k) to[k] = s == 0 ? from[k] : to[k] + from[k];
     }
   }
@@ -164,10 +196,10 @@ void filter_all(const FilterPlan& p, const T* x, const T* dy, T* dkernel, T* dbi
   parallel_for(p.tasks(), p.threads, [&](int64_t task, int thread) noexcept {
     T* const mine = areas + thread * p.thread_elements;
     T* const strip = mine + p.strip_at;
-    auto* const offsets = reinterpret_cast<int64_t*>(strip + p.block_points() * p.panel);
+    auto* const offsets = reinterpret_cast<int64_t*>(strip + (p.packed ? p.block_points() * p.panel : 0));
     run_task(p, task, x, dy, scratch + task * p.task_elements, Area<T>{mine, strip, offsets});
   });
-  parallel_for(p.panels(), p.threads, [&](int64_t panel, int) noexcept {
+  parallel_for(p.group_panels * p.segments.g.groups, p.threads, [&](int64_t panel, int) noexcept {
     write_out(p, panel, scratch, dkernel, dbias);
   });
 }
@@ -195,9 +227,11 @@ HWY_EXPORT(filter_f64);
 
 namespace {
 
-constexpr int64_t kBlockPoints = 256;      // a packed panel of so many points fits L1 beside the rows of x
-constexpr int64_t kTasks = 32;             // enough for many cores, as long as
-constexpr int64_t kPartialBytes = 4 << 20;  // the partial sums stay below this
+constexpr int64_t kBlockPoints = 256;       // a packed panel of so many points fits L1 beside the rows of x
+constexpr int64_t kTaskBytes = 256 << 10;    // sums of one task: they stay in L2
+constexpr int64_t kTasks = 32;               // enough for many cores, as long as
+constexpr int64_t kPartialBytes = 2 << 20;   // the sums of all slices stay below this
+constexpr int64_t kShortRow = 256;           // bytes of a point of dy up to which a block of them fits L1 as it lies
 constexpr int64_t kLine = 64;
 
 int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
@@ -206,21 +240,26 @@ int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step;
 
 template <class T>
 FilterPlan plan_filter(const ConvGeometry& g, int threads) {
+  constexpr auto kSize = static_cast<int64_t>(sizeof(T));
   FilterPlan p;
+  p.threads = threads;
   p.segments = conv_segments(g, kBlockPoints);
   p.panel = sizeof(T) == 4 ? HWY_DYNAMIC_DISPATCH(panel_f32)() : HWY_DYNAMIC_DISPATCH(panel_f64)();
   p.group_panels = (g.group_filters() - 1) / p.panel + 1;
   p.rows = g.window_points() * g.group_channels();
+  p.panel_elements = (p.rows + 1) * p.panel;
+  p.packed = g.group_filters() % p.panel != 0 || g.filters * kSize > kShortRow;
   p.block = std::clamp<int64_t>(kBlockPoints / p.segments.points(), 1, std::max<int64_t>(p.segments.count, 1));
-  const auto line = static_cast<int64_t>(kLine / sizeof(T));
-  p.task_elements = (p.rows + 1) * p.panel;
-  const int64_t partial = p.task_elements * p.panels() * static_cast<int64_t>(sizeof(T));
-  const int64_t blocks = (p.segments.count - 1) / p.block + 1;
-  p.slices = std::clamp<int64_t>(std::min(kTasks / p.panels(), kPartialBytes / partial), 1, std::max<int64_t>(blocks, 1));
-  p.threads = threads;
-  const auto offsets = p.block_points() * static_cast<int64_t>(sizeof(int64_t) / sizeof(T));
+  p.task_panels = std::clamp<int64_t>(kTaskBytes / (p.panel_elements * kSize), 1, p.group_panels);
+  p.group_tasks = (p.group_panels - 1) / p.task_panels + 1;
+  p.task_elements = p.task_panels * p.panel_elements;
+  const int64_t partial = p.task_elements * p.slice_tasks() * kSize;
+  const int64_t blocks = std::max<int64_t>(1, (p.segments.count + p.block - 1) / p.block);
+  p.slices = std::clamp<int64_t>(std::min(kTasks / p.slice_tasks(), kPartialBytes / partial), 1, blocks);
+  const int64_t line = kLine / kSize;
   p.strip_at = round_up(p.block * p.segments.buffer_elements(), line);
-  p.thread_elements = p.strip_at + p.block_points() * p.panel + round_up(offsets, line);
+  const int64_t offsets = p.block_points() * (static_cast<int64_t>(sizeof(int64_t)) / kSize);
+  p.thread_elements = p.strip_at + (p.packed ? p.block_points() * p.panel : 0) + round_up(offsets, line);
   return p;
 }
 

@@ -75,6 +75,20 @@ T activate(Activation activation, T v) {
 // Stores `width` results of one point, at element `at` of y, for filters from `first` on.
 template <class T>
 void finish_point(const Epilogue<T>& e, const T* sums, int64_t first, int64_t width, int64_t at, T* y) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  if (width == 2 * lanes && e.activation <= Activation::relu) {
+    const auto zero = hn::Zero(d);
+    for (int64_t k = 0; k < width; k += lanes) {
+      auto v = hn::Load(d, sums + k);
+      if (e.scale != nullptr) v = hn::Mul(v, hn::LoadU(d, e.scale + first + k));
+      if (e.bias != nullptr) v = hn::Add(v, hn::LoadU(d, e.bias + first + k));
+      if (e.residual != nullptr) v = hn::Add(v, hn::LoadU(d, e.residual + at + k));
+      if (e.activation == Activation::relu) v = hn::IfThenElse(hn::Lt(v, zero), zero, v);
+      hn::StoreU(v, d, y + at + k);
+    }
+    return;
+  }
   for (int64_t k = 0; k < width; ++k) {
     T v = sums[k];
     if (e.scale != nullptr) v *= e.scale[first + k];
@@ -101,7 +115,8 @@ void forward_segment(const ForwardPlan& p, int64_t task, const T* x, const T* pa
       const int64_t count = std::min<int64_t>(kPoints, points - at);
       std::array<const T*, kPoints> inputs;
       for (int64_t i = 0; i < kPoints; ++i) {  // points past the end repeat the last one
-        inputs[static_cast<size_t>(i)] = from + p.segments.point_offset(at + std::min(i, count - 1));
+        const int64_t point = at + std::min(i, count - 1);
+        inputs[static_cast<size_t>(i)] = from + p.segments.point_offset[static_cast<size_t>(point)];
       }
       forward_tile(p, inputs.data(), packed + panel * p.rows * p.panel, sums.data());
       for (int64_t i = 0; i < count; ++i) {

@@ -1,6 +1,6 @@
 // How our own convolution kernels read the input. The output points are cut into segments: some rows of one
 // plane of one image. For a segment the input points its windows touch lie in memory at
-//   base + window_offset[w] + point_offset(p) + channel
+//   base + window_offset[w] + point_offset[p] + channel
 // with the same offsets for every segment: either in x itself, or, where there is padding or an input dilation, in a small
 // buffer that gather() fills with a copy, zeros included. Pads may be negative here (rows are cut off).
 #pragma once
@@ -27,12 +27,10 @@ struct ConvSegments {
   int64_t in_rows = 0, in_width = 0;  // of the buffer
   int64_t row_stride = 0, plane_stride = 0;
   std::vector<int64_t> window_offset;  // one per window point
+  std::vector<int64_t> point_offset;   // one per output point of a full segment
 
   int64_t points() const { return rows * g.out[2]; }  // of a full segment
   int64_t buffer_elements() const { return direct ? 0 : g.window[0] * plane_stride; }
-  int64_t point_offset(int64_t p) const {
-    return p / g.out[2] * g.stride[1] * row_stride + p % g.out[2] * g.stride[2] * g.channels;
-  }
   ConvSegment segment(int64_t i) const {
     const int64_t plane = i / per_plane, row = i % per_plane * rows;
     return {plane / g.out[0], plane % g.out[0], row, std::min(rows, g.out[1] - row)};
@@ -65,6 +63,11 @@ inline ConvSegments conv_segments(const ConvGeometry& g, int64_t points) {
         s.window_offset.push_back(d * s.plane_stride + h * g.dilation[1] * s.row_stride +
                                   w * g.dilation[2] * g.channels);
       }
+    }
+  }
+  for (int64_t r = 0; r < s.rows; ++r) {
+    for (int64_t o = 0; o < g.out[2]; ++o) {
+      s.point_offset.push_back(r * g.stride[1] * s.row_stride + o * g.stride[2] * g.channels);
     }
   }
   return s;
