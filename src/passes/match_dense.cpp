@@ -60,13 +60,54 @@ Tensor match_dense(Match& m, const Node& node) {
                           flat_bias(m, operands->other)});
 }
 
+namespace {
+
+bool is_linear(const Node& conv) { return conv.attrs.string("activation") == "linear" && !conv.attrs.flag("residual"); }
+
+// conv * scale + shift, or (conv + bias) * scale + shift: an inference-time batch normalisation.
+Tensor join_scale(Match& m, const Node& add) {
+  const auto product = m.one_made_by(add, "multiply");
+  const TensorType& out = m.type(add.outputs[0]);
+  if (!product || !is_bias(m, product->other, out)) return {};
+  auto scaled = m.one_made_by(*product->node, "conv");
+  const bool plain = scaled.has_value();
+  if (!plain) scaled = m.one_made_by(*product->node, "conv_bias");
+  if (!scaled || !is_bias(m, scaled->other, out) || !(m.type(scaled->node->outputs[0]) == out)) return {};
+  if (!plain && (!is_linear(*scaled->node) || scaled->node->attrs.flag("scale"))) return {};
+  const Tensor scale = flat_bias(m, scaled->other);
+  Tensor shift = flat_bias(m, product->other);
+  if (!plain) shift = m.tensor(scaled->node->inputs[2]) * scale + shift;
+  Attrs attrs = scaled->node->attrs;
+  attrs.set("scale", true);
+  return m.call("conv_bias", {m.tensor(scaled->node->inputs[0]), m.tensor(scaled->node->inputs[1]), shift, scale}, attrs);
+}
+
+// conv_bias + something of its own shape.
+Tensor join_residual(Match& m, const Node& add) {
+  const auto operands = m.one_made_by(add, "conv_bias");
+  if (!operands || !is_linear(*operands->node) || !(m.type(operands->other) == m.type(add.outputs[0])) ||
+      !(m.type(operands->node->outputs[0]) == m.type(add.outputs[0]))) {
+    return {};
+  }
+  Attrs attrs = operands->node->attrs;
+  attrs.set("residual", true);
+  std::vector<Tensor> in = m.rewriter().tensors(operands->node->inputs);
+  in.push_back(m.tensor(operands->other));
+  return plimsoll::apply(*operands->node->op, in, attrs)[0];
+}
+
+}  // namespace
+
 Tensor match_conv_bias(Match& m, const Node& node) {
   if (node.op->name != "add") return join_activation(m, node, "conv_bias");
   const auto operands = m.one_made_by(node, "conv");
   const TensorType& out = m.type(node.outputs[0]);
-  if (!operands || !is_bias(m, operands->other, out) || !(m.type(operands->node->outputs[0]) == out)) return {};
-  return m.call("conv_bias", {m.tensor(operands->node->inputs[0]), m.tensor(operands->node->inputs[1]),
-                              flat_bias(m, operands->other)}, operands->node->attrs);
+  if (operands && is_bias(m, operands->other, out) && m.type(operands->node->outputs[0]) == out) {
+    return m.call("conv_bias", {m.tensor(operands->node->inputs[0]), m.tensor(operands->node->inputs[1]),
+                                flat_bias(m, operands->other)}, operands->node->attrs);
+  }
+  const Tensor scaled = join_scale(m, node);
+  return scaled.defined() ? scaled : join_residual(m, node);
 }
 
 }  // namespace plimsoll

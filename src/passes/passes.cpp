@@ -12,7 +12,8 @@ namespace {
 constexpr std::array kPasses = {
     Pass{"lower", pass_lower},   Pass{"trim", pass_trim},     Pass{"simplify", pass_simplify},
     Pass{"fold", pass_fold},     Pass{"share", pass_share},   Pass{"layout", pass_layout},
-    Pass{"match", pass_match},   Pass{"fuse", pass_fuse},
+    Pass{"masks", pass_masks},   Pass{"norm", pass_norm},     Pass{"match", pass_match},
+    Pass{"fuse", pass_fuse},
 };
 
 Graph checked(Graph graph) {

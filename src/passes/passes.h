@@ -27,6 +27,8 @@ Graph pass_fold(const Graph& graph);      // what depends on constants alone is 
 Graph pass_simplify(const Graph& graph);  // x * 1, a reshape of a reshape, ...
 Graph pass_share(const Graph& graph);     // equal nodes become one
 Graph pass_layout(const Graph& graph);    // transposes move through element-wise ops and meet
+Graph pass_masks(const Graph& graph);     // the backward pass of a ReLU moves through that of a max pooling
+Graph pass_norm(const Graph& graph);      // a residual and a ReLU behind a batch normalisation join it
 Graph pass_match(const Graph& graph);     // chains that a library kernel does in one go
 Graph pass_fuse(const Graph& graph);      // element-wise chains and the reductions behind them become one node
 

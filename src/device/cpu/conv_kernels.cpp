@@ -151,7 +151,7 @@ Kernel prepare_conv_grad_input(const KernelQuery& q) { return prepare_widened(q,
 Kernel prepare_conv_grad_filter(const KernelQuery& q) { return prepare_widened(q, own_conv_grad_filter); }
 bool conv_grad_filter_leads(const KernelQuery& q) {
   const ConvGeometry g = conv_geometry("conv_grad_filter", q.in[0].shape, q.out[0].shape, q.attrs);
-  return g.group_filters() >= 8;
+  return g.window_points() > 1 && g.group_filters() >= 8;
 }
 }  // namespace highway
 

@@ -39,7 +39,8 @@ Kernel prepare_conv(const KernelQuery& q);
 Kernel prepare_conv_bias(const KernelQuery& q);
 Kernel prepare_conv_grad_input(const KernelQuery& q);
 Kernel prepare_conv_grad_filter(const KernelQuery& q);
-// Whether it is faster than oneDNN's, on channels-last data: where panels of filters are well filled.
+// Whether it is faster than oneDNN's, on channels-last data: where there is a window, and panels of filters are
+// well filled.
 bool conv_grad_filter_leads(const KernelQuery& q);
 }  // namespace highway
 

@@ -1,0 +1,119 @@
+// Passes around convolution, normalisation and pooling: results with and without them, and that they do happen.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "ops/gradient_testing.h"
+#include "passes/passes.h"
+
+namespace plimsoll {
+namespace {
+
+using testing_gradients::noise;
+
+size_t count(const Graph& graph, std::string_view op) {
+  size_t n = 0;
+  for (NodeId i = 0; i < graph.nodes().size(); ++i) n += graph.is(i, op) ? 1 : 0;
+  return n;
+}
+
+// y = f(inputs), its weighed sum, and the gradients of that.
+Graph training(const testing_gradients::Function& f, const std::vector<Tensor>& at) {
+  Graph graph;
+  std::vector<Tensor> xs;
+  for (const Tensor& t : at) xs.push_back(graph.input(concat("x", xs.size()), t.dtype(), t.shape()));
+  const Tensor y = f(xs);
+  graph.output("y", y);
+  const Tensor loss = sum(square(y) * noise(y.shape(), 9));
+  for (const Tensor& d : gradients(loss, xs)) graph.output(concat("d", graph.outputs().size()), d);
+  return graph;
+}
+
+void expect_same(const Graph& graph, const std::vector<Tensor>& at) {
+  CompileOptions plain;
+  plain.skip_passes = {"all"};
+  Program with = Program::compile(graph), without = Program::compile(graph, plain);
+  const std::vector<Tensor> a = with(at), b = without(at);
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double scale = max(absolute(b[i])).item() + 1e-30;
+    EXPECT_LE(max(absolute(a[i] - b[i])).item() / scale, 1e-12) << "output " << i;
+  }
+}
+
+TEST(PassNorm, ReluJoinsTheNormalisation) {
+  const std::vector<Tensor> at{noise({3, 4, 4, 5}, 1), noise({5}, 2, 0.5, 2), noise({5}, 3)};
+  const Graph graph = training(
+      [](const std::vector<Tensor>& in) { return relu(batch_norm(in[0], in[1], in[2], 1e-3)[0]); }, at);
+  const Graph joined = run_passes(graph, {});
+  EXPECT_EQ(count(joined, "relu"), 0u);
+  EXPECT_EQ(count(joined, "batch_norm_grad"), 1u);
+  EXPECT_EQ(count(pass_norm(run_passes(graph, std::vector<std::string>{"fuse", "norm"})), "where"), 0u);
+  expect_same(graph, at);
+}
+
+TEST(PassNorm, ResidualAndReluJoinTheNormalisation) {
+  const std::vector<Tensor> at{noise({3, 2, 2, 4}, 1), noise({4}, 2, 0.5, 2), noise({4}, 3), noise({4}, 4, 0.5, 2)};
+  const Graph graph = training(
+      [](const std::vector<Tensor>& in) {
+        const Tensor a = relu(batch_norm(in[0], in[1], in[2], 1e-3)[0]);
+        const Tensor b = batch_norm(a * a, in[3], in[2], 1e-3)[0];
+        return relu(b + a);
+      },
+      at);
+  const Graph joined = pass_norm(run_passes(graph, std::vector<std::string>{"fuse", "norm"}));
+  joined.verify();
+  EXPECT_EQ(count(joined, "relu"), 0u);
+  EXPECT_EQ(count(joined, "where"), 0u);
+  EXPECT_EQ(count(joined, "batch_norm"), 2u);
+  expect_same(graph, at);
+}
+
+TEST(PassNorm, ValueReadElsewhereStaysApart) {
+  const std::vector<Tensor> at{noise({6, 4}, 1), noise({4}, 2, 0.5, 2), noise({4}, 3)};
+  const Graph graph = training(
+      [](const std::vector<Tensor>& in) {
+        const Tensor y = batch_norm(in[0], in[1], in[2], 1e-3)[0];
+        return relu(y) + tanh(y);
+      },
+      at);
+  expect_same(graph, at);
+}
+
+TEST(PassMasks, ReluGradientMovesThroughMaxPool) {
+  const std::vector<Tensor> at{noise({2, 9, 9, 3}, 1), noise({3, 3, 3, 4}, 2), noise({4}, 3)};
+  for (const int64_t stride : {1, 2}) {
+    const Graph graph = training(
+        [&](const std::vector<Tensor>& in) {
+          const Tensor y = conv_bias(in[0], in[1], in[2], {}, "relu");
+          return max_pool(y, {.window = {2, 2}, .strides = {stride, stride}});
+        },
+        at);
+    const Graph moved = run_passes(graph, std::vector<std::string>{"fuse"});
+    for (NodeId n = 0; n < moved.nodes().size(); ++n) {
+      if (!moved.is(n, "where")) continue;
+      EXPECT_LT(moved.type(moved.node(n).outputs[0]).shape.elements(), 2 * 7 * 7 * 4);
+    }
+    expect_same(graph, at);
+  }
+}
+
+TEST(PassMatch, InferenceNormalisationGoesIntoTheConvolution) {
+  const std::vector<Tensor> at{noise({2, 6, 6, 3}, 1), noise({3, 3, 3, 4}, 2), noise({4}, 3), noise({4}, 4, 0.5, 2),
+                               noise({2, 4, 4, 4}, 5)};
+  for (const bool bias : {false, true}) {
+    Graph graph;
+    std::vector<Tensor> in;
+    for (const Tensor& t : at) in.push_back(graph.input(concat("x", in.size()), t.dtype(), t.shape()));
+    const Tensor z = bias ? conv_bias(in[0], in[1], in[2], {}) : conv(in[0], in[1]);
+    const Tensor y = batch_norm_inference(z, in[2], in[3], in[3], in[2], 1e-3);
+    graph.output("y", relu(y + in[4]));
+    const Graph matched = run_passes(graph, std::vector<std::string>{"fuse"});
+    EXPECT_EQ(count(matched, "conv_bias"), 1u);
+    EXPECT_EQ(count(matched, "conv"), 0u);
+    EXPECT_EQ(count(matched, "relu"), 0u);
+    expect_same(graph, at);
+  }
+}
+
+}  // namespace
+}  // namespace plimsoll
