@@ -57,6 +57,13 @@ TEST(LstmOp, EveryOutputHasGradients) {
   expect_second_gradients([](const auto& x) { return lstm(x[0], x[1], x[2], x[3], x[4], x[5], true)[0]; }, at);
 }
 
+// From 16 rows on the products with the input weights are part of the steps.
+TEST(LstmOp, LargerBatchesHaveGradients) {
+  expect_gradients([](const auto& x) { return lstm(x[0], x[1], x[2], x[3], x[4], x[5])[0]; },
+                   {noise({17, 2, 3}, 1), noise({17, 4}, 2), noise({17, 4}, 3), noise({3, 16}, 4), noise({4, 16}, 5),
+                    noise({16}, 6)});
+}
+
 TEST(GruOp, EveryOutputHasGradients) {
   const std::vector<Tensor> at = {noise({2, 3, 2}, 1), noise({2, 3}, 2), noise({2, 9}, 3), noise({3, 9}, 4),
                                   noise({2, 9}, 5)};

@@ -16,23 +16,25 @@
 namespace plimsoll {
 namespace {
 
-// Batch rows [begin, end) of the forward pass. z and h are this thread's own.
+// Batch rows [begin, end) of the forward pass. z, h and x_rows are this thread's own. Without packed_kernel, gates
+// holds x . kernel + bias already.
 template <class T>
 struct ForwardBlock {
   const RnnSizes& s;
   int64_t begin, end;
-  const T *h0, *c0, *packed;
+  const T *x, *h0, *c0, *bias, *packed, *packed_kernel;
   T *y, *h_last, *c_last, *gates, *cells;
-  T *z, *h;
+  T *z, *h, *x_rows;
 };
 
-// The same backwards. dz_rows, dh and dc are this thread's own, dz and before hold all steps.
+// The same backwards. dz_rows, dh and dc are this thread's own, dz and before hold all steps. dx is computed here if there
+// is a packed_kernel.
 template <class T>
 struct BackwardBlock {
   const RnnSizes& s;
   int64_t begin, end;
-  const T *h0, *c0, *packed, *y, *gates, *cells, *dy, *dh_last, *dc_last;
-  T *dh0, *dc0, *dz, *before;
+  const T *h0, *c0, *packed, *packed_kernel, *y, *gates, *cells, *dy, *dh_last, *dc_last;
+  T *dh0, *dc0, *dz, *before, *dx;
   T *dz_rows, *dh, *dc;
 };
 
@@ -47,15 +49,15 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// One row of one step. `gates` holds the input's part before and the activated gates after.
+// One row of one step: the gates of z + add. `add` may be the same bytes as `gates`.
 template <class T>
-HWY_INLINE void cell_forward(const T* z, T* gates, const T* c_before, T* c, T* h, T* y, size_t u) {
+HWY_INLINE void cell_forward(const T* z, const T* add, T* gates, const T* c_before, T* c, T* h, T* y, size_t u) {
   const hn::ScalableTag<T> d;
   vm::for_vectors(d, u, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
-    const auto in = vm::sigmoid(d, hn::Add(load(z, 0), load(gates, 0)));
-    const auto forget = vm::sigmoid(d, hn::Add(load(z + u, 0), load(gates + u, 0)));
-    const auto candidate = vm::tanh(d, hn::Add(load(z + 2 * u, 0), load(gates + 2 * u, 0)));
-    const auto out = vm::sigmoid(d, hn::Add(load(z + 3 * u, 0), load(gates + 3 * u, 0)));
+    const auto in = vm::sigmoid(d, hn::Add(load(z, 0), load(add, 0)));
+    const auto forget = vm::sigmoid(d, hn::Add(load(z + u, 0), load(add + u, 0)));
+    const auto candidate = vm::tanh(d, hn::Add(load(z + 2 * u, 0), load(add + 2 * u, 0)));
+    const auto out = vm::sigmoid(d, hn::Add(load(z + 3 * u, 0), load(add + 3 * u, 0)));
     const auto cell = hn::MulAdd(forget, load(c_before, 0), hn::Mul(in, candidate));
     const auto hidden = hn::Mul(out, vm::tanh(d, cell));
     store(in, gates);
@@ -98,17 +100,24 @@ HWY_INLINE void cell_backward(const T* gates, const T* c_before, const T* c, con
 template <class T>
 void forward_block(const ForwardBlock<T>& b) {
   const auto u = static_cast<size_t>(b.s.units), rows = static_cast<size_t>(b.end - b.begin);
-  const auto row_of = [&](T* p, size_t r, int64_t t, size_t n) {
+  const auto f = static_cast<size_t>(b.s.features);
+  const auto row_of = [&](auto* p, size_t r, int64_t t, size_t n) {
     return p + (static_cast<size_t>((b.begin + static_cast<int64_t>(r)) * b.s.time + t)) * n;
   };
   std::memcpy(b.h, b.h0 + static_cast<size_t>(b.begin) * u, rows * u * sizeof(T));
   const T* c_first = b.c0 + static_cast<size_t>(b.begin) * u;
   for (int64_t step = 0; step < b.s.time; ++step) {
     const int64_t t = b.s.at(step), last = b.s.before(t);
-    panel::multiply<T>({b.h, u, 1}, b.packed, u, rows, 4 * u, u, b.z, 4 * u, false);
+    if (b.packed_kernel != nullptr) {
+      // Rows of one step lie `time` rows apart, often a multiple of 4 KiB: side by side they share the cache.
+      for (size_t r = 0; r < rows; ++r) std::memcpy(b.x_rows + r * f, row_of(b.x, r, t, f), f * sizeof(T));
+      panel::multiply<T>({b.x_rows, f, 1}, b.packed_kernel, f, rows, 4 * u, f, b.z, 4 * u, false);
+    }
+    panel::multiply<T>({b.h, u, 1}, b.packed, u, rows, 4 * u, u, b.z, 4 * u, b.packed_kernel != nullptr);
     for (size_t r = 0; r < rows; ++r) {
       const T* c_before = step == 0 ? c_first + r * u : row_of(b.cells, r, last, u);
-      cell_forward(b.z + r * 4 * u, row_of(b.gates, r, t, 4 * u), c_before, row_of(b.cells, r, t, u), b.h + r * u,
+      T* const gates = row_of(b.gates, r, t, 4 * u);
+      cell_forward(b.z + r * 4 * u, b.packed_kernel != nullptr ? b.bias : gates, gates, c_before, row_of(b.cells, r, t, u), b.h + r * u,
                    row_of(b.y, r, t, u), u);
     }
   }
@@ -133,7 +142,7 @@ void start(const T* given, size_t at, size_t n, T* to) {
 template <class T>
 void backward_block(const BackwardBlock<T>& b) {
   const auto u = static_cast<size_t>(b.s.units), rows = static_cast<size_t>(b.end - b.begin);
-  const size_t first = static_cast<size_t>(b.begin) * u;
+  const size_t first = static_cast<size_t>(b.begin) * u, f = static_cast<size_t>(b.s.features);
   const auto row = [&](size_t r, int64_t t) {
     return static_cast<size_t>((b.begin + static_cast<int64_t>(r)) * b.s.time + t);
   };
@@ -150,6 +159,10 @@ void backward_block(const BackwardBlock<T>& b) {
       std::memcpy(b.before + at * u, h_before, u * sizeof(T));
     }
     panel::multiply<T>({b.dz_rows, 4 * u, 1}, b.packed, 4 * u, rows, u, 4 * u, b.dh, u, false);
+    if (b.packed_kernel != nullptr) {
+      panel::multiply<T>({b.dz_rows, 4 * u, 1}, b.packed_kernel, 4 * u, rows, f, 4 * u, b.dx + row(0, t) * f,
+                         static_cast<size_t>(b.s.time) * f, false);
+    }
   }
   std::memcpy(b.dh0 + first, b.dh, rows * u * sizeof(T));
   std::memcpy(b.dc0 + first, b.dc, rows * u * sizeof(T));
@@ -188,27 +201,40 @@ T* as(void* p) {
   return static_cast<T*>(p);
 }
 
+// With few rows a step would read all of the kernel for little work. Never a matter of threads: the two ways round
+// differently.
+bool input_by_step(const RnnSizes& s) { return s.batch >= 16; }
+
 }  // namespace
 
-LstmForward::LstmForward(const RnnSizes& sizes) : s_(sizes), project_(input_projection(sizes, 4)) {
+LstmForward::LstmForward(const RnnSizes& sizes)
+    : s_(sizes), by_step_(input_by_step(sizes)), project_(input_projection(sizes, 4)) {
   const auto size = static_cast<int64_t>(size_of(s_.dtype));
   packed_ = take_bytes(scratch_, packed_elements(s_.dtype, s_.units, 4 * s_.units) * size);
-  local_bytes_ = cache_lines(s_.block() * s_.units * 5 * size);
+  if (by_step_) packed_kernel_ = take_bytes(scratch_, packed_elements(s_.dtype, s_.features, 4 * s_.units) * size);
+  local_bytes_ = cache_lines(s_.block() * (s_.units * 5 + s_.features) * size);
   local_ = take_bytes(scratch_, local_bytes_ * s_.threads);
-  gemm_ = take_bytes(scratch_, project_.scratch_bytes());
+  gemm_ = take_bytes(scratch_, by_step_ ? 0 : project_.scratch_bytes());
 }
 
 void LstmForward::run(const Args& a, void* scratch) const {
-  project_.run(a.x, a.kernel, a.bias, a.gates, bytes_at(scratch, gemm_));
+  const int64_t width = 4 * s_.units;
   void* const packed = bytes_at(scratch, packed_);
-  pack_panels(s_.dtype, a.recurrent, 4 * s_.units, 1, s_.units, 4 * s_.units, packed);
+  void* const packed_kernel = by_step_ ? bytes_at(scratch, packed_kernel_) : nullptr;
+  pack_panels(s_.dtype, a.recurrent, width, 1, s_.units, width, packed);
+  if (by_step_) {
+    pack_panels(s_.dtype, a.kernel, width, 1, s_.features, width, packed_kernel);
+  } else {
+    project_.run(a.x, a.kernel, a.bias, a.gates, bytes_at(scratch, gemm_));
+  }
   const auto typed = [&]<class T>(T) {
     auto block = [&](int64_t c, int thread) noexcept {
       const int64_t begin = c * s_.block(), end = std::min(s_.batch, begin + s_.block());
       T* const local = reinterpret_cast<T*>(bytes_at(scratch, local_ + thread * local_bytes_));
-      run_block(ForwardBlock<T>{s_, begin, end, as<T>(a.h0), as<T>(a.c0), as<T>(packed), as<T>(a.y),
-                                as<T>(a.h_last), as<T>(a.c_last), as<T>(a.gates), as<T>(a.cells), local,
-                                local + s_.block() * s_.units * 4});
+      T* const h = local + s_.block() * width;
+      run_block(ForwardBlock<T>{s_, begin, end, as<T>(a.x), as<T>(a.h0), as<T>(a.c0), as<T>(a.bias), as<T>(packed),
+                                as<T>(packed_kernel), as<T>(a.y), as<T>(a.h_last), as<T>(a.c_last), as<T>(a.gates),
+                                as<T>(a.cells), local, h, h + s_.block() * s_.units});
     };
     parallel_for(s_.blocks(), s_.step_threads(), block);
   };
@@ -217,41 +243,47 @@ void LstmForward::run(const Args& a, void* scratch) const {
 
 LstmBackward::LstmBackward(const RnnSizes& sizes, bool wants_dx)
     : s_(sizes),
+      by_step_(wants_dx && input_by_step(sizes)),
       for_kernel_(weight_gradient(sizes, 4, sizes.features)),
       for_recurrent_(weight_gradient(sizes, 4, sizes.units)),
       for_x_(input_gradient(sizes, 4)) {
   const auto size = static_cast<int64_t>(size_of(s_.dtype));
   packed_ = take_bytes(scratch_, packed_elements(s_.dtype, 4 * s_.units, s_.units) * size);
+  if (by_step_) packed_kernel_ = take_bytes(scratch_, packed_elements(s_.dtype, 4 * s_.units, s_.features) * size);
   dz_ = take_bytes(scratch_, s_.rows() * 4 * s_.units * size);
   before_ = take_bytes(scratch_, s_.rows() * s_.units * size);
   local_bytes_ = cache_lines(s_.block() * s_.units * 6 * size);
   local_ = take_bytes(scratch_, local_bytes_ * s_.threads);
   const int64_t most = std::max(for_kernel_.scratch_bytes(), for_recurrent_.scratch_bytes());
-  gemm_ = take_bytes(scratch_, std::max(most, wants_dx ? for_x_.scratch_bytes() : 0));
+  gemm_ = take_bytes(scratch_, std::max(most, wants_dx && !by_step_ ? for_x_.scratch_bytes() : 0));
 }
 
 void LstmBackward::run(const Args& a, void* scratch) const {
+  const int64_t width = 4 * s_.units;
   void* const packed = bytes_at(scratch, packed_);
+  void* const packed_kernel = by_step_ ? bytes_at(scratch, packed_kernel_) : nullptr;
   void* const dz = bytes_at(scratch, dz_);
   void* const before = bytes_at(scratch, before_);
   void* const gemm = bytes_at(scratch, gemm_);
-  pack_panels(s_.dtype, a.recurrent, 1, 4 * s_.units, 4 * s_.units, s_.units, packed);
+  pack_panels(s_.dtype, a.recurrent, 1, width, width, s_.units, packed);
+  if (by_step_) pack_panels(s_.dtype, a.kernel, 1, width, width, s_.features, packed_kernel);
   const auto typed = [&]<class T>(T) {
     auto block = [&](int64_t c, int thread) noexcept {
       const int64_t begin = c * s_.block(), end = std::min(s_.batch, begin + s_.block());
       const int64_t n = s_.block() * s_.units;
       T* const local = reinterpret_cast<T*>(bytes_at(scratch, local_ + thread * local_bytes_));
-      run_block(BackwardBlock<T>{s_, begin, end, as<T>(a.h0), as<T>(a.c0), as<T>(packed), as<T>(a.y), as<T>(a.gates),
-                                 as<T>(a.cells), as<T>(a.dy), as<T>(a.dh_last), as<T>(a.dc_last), as<T>(a.dh0),
-                                 as<T>(a.dc0), as<T>(dz), as<T>(before), local, local + 4 * n, local + 5 * n});
+      run_block(BackwardBlock<T>{s_, begin, end, as<T>(a.h0), as<T>(a.c0), as<T>(packed), as<T>(packed_kernel),
+                                 as<T>(a.y), as<T>(a.gates), as<T>(a.cells), as<T>(a.dy), as<T>(a.dh_last),
+                                 as<T>(a.dc_last), as<T>(a.dh0), as<T>(a.dc0), as<T>(dz), as<T>(before),
+                                 as<T>(a.dx), local, local + 4 * n, local + 5 * n});
     };
     parallel_for(s_.blocks(), s_.step_threads(), block);
   };
   s_.dtype == DType::f64 ? typed(double{}) : typed(float{});
   for_kernel_.run(a.x, dz, nullptr, a.dkernel, gemm);
   for_recurrent_.run(before, dz, nullptr, a.drecurrent, gemm);
-  column_sums(s_.dtype, dz, s_.rows(), 4 * s_.units, a.dbias, s_.threads);
-  if (a.dx != nullptr) for_x_.run(dz, a.kernel, nullptr, a.dx, gemm);
+  column_sums(s_.dtype, dz, s_.rows(), width, a.dbias, s_.threads);
+  if (a.dx != nullptr && !by_step_) for_x_.run(dz, a.kernel, nullptr, a.dx, gemm);
 }
 
 }  // namespace plimsoll

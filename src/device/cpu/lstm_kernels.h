@@ -1,6 +1,7 @@
 // Keras's LSTM over a whole sequence and its gradient, f32 and f64. Made once for fixed sizes, run many times;
-// run() allocates nothing. The products with the input weights are one Gemm over all steps. The recurrent part
-// is cut by batch rows, so threads never wait for each other between steps, and their number changes no bit.
+// run() allocates nothing. The work is cut by batch rows: a thread takes its rows through all steps, so threads never
+// wait for each other, and their number changes no bit. The products with the input weights are part of the steps
+// where there are enough rows to make good use of a panel of weights, else one Gemm over all steps.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,10 @@ class LstmForward {
 
  private:
   RnnSizes s_;
+  bool by_step_;  // x . kernel is computed step by step
   Gemm project_;
-  int64_t packed_ = 0, local_ = 0, local_bytes_ = 0, gemm_ = 0;  // offsets in scratch
+  // Offsets in scratch.
+  int64_t packed_ = 0, packed_kernel_ = 0, local_ = 0, local_bytes_ = 0, gemm_ = 0;
   int64_t scratch_ = 0;
 };
 
@@ -44,8 +47,10 @@ class LstmBackward {
 
  private:
   RnnSizes s_;
+  bool by_step_;  // dx is computed step by step
   Gemm for_kernel_, for_recurrent_, for_x_;
-  int64_t packed_ = 0, dz_ = 0, before_ = 0, local_ = 0, local_bytes_ = 0, gemm_ = 0;  // offsets in scratch
+  // Offsets in scratch.
+  int64_t packed_ = 0, packed_kernel_ = 0, dz_ = 0, before_ = 0, local_ = 0, local_bytes_ = 0, gemm_ = 0;
   int64_t scratch_ = 0;
 };
 

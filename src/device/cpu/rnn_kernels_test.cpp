@@ -115,7 +115,7 @@ TYPED_TEST_SUITE(Recurrent, Floats);
 
 TYPED_TEST(Recurrent, MatchesDoubleReferenceOnEveryTarget) {
   for_each_target([] {
-    for (const RnnSizes& s : {sizes(1, 1, 1, 1), sizes(7, 4, 5, 11), sizes(3, 5, 2, 33, true)}) {
+    for (const RnnSizes& s : {sizes(1, 1, 1, 1), sizes(7, 4, 5, 11), sizes(3, 5, 2, 33, true), sizes(17, 3, 9, 10)}) {
       for (const bool is_lstm : {true, false}) {
         Layer<TypeParam> layer(s, is_lstm ? 4 : 3, is_lstm ? 1 : 2);
         run(layer, is_lstm, 2);
@@ -126,8 +126,8 @@ TYPED_TEST(Recurrent, MatchesDoubleReferenceOnEveryTarget) {
 }
 
 TYPED_TEST(Recurrent, DoesNotDependOnThreads) {
-  for (const bool is_lstm : {true, false}) {
-    Layer<TypeParam> one(sizes(9, 4, 30, 97), is_lstm ? 4 : 3, is_lstm ? 1 : 2), two = one;
+  for (const auto& [batch, is_lstm] : {std::pair{9, true}, {9, false}, {19, true}}) {
+    Layer<TypeParam> one(sizes(batch, 4, 30, 97), is_lstm ? 4 : 3, is_lstm ? 1 : 2), two = one;
     run(one, is_lstm, 1);
     run(two, is_lstm, 2);
     EXPECT_EQ(one.y, two.y);

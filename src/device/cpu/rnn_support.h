@@ -17,8 +17,9 @@ struct RnnSizes {
   int threads = 1;
 
   int64_t rows() const { return batch * time; }
-  // Batch rows one thread takes through all steps. Rows are independent, so the cut changes no bit.
-  int64_t block() const { return std::clamp<int64_t>((batch + threads - 1) / threads, 1, 48); }
+  // Batch rows one thread takes through all steps, at least the 6 of a tile. Rows are independent, so the cut
+  // changes no bit.
+  int64_t block() const { return std::clamp<int64_t>((batch + threads - 1) / threads, 6, 48); }
   int64_t blocks() const { return (batch + block() - 1) / block(); }
   // The threads worth waking for the recurrent part.
   int step_threads() const { return static_cast<double>(rows() * units) * static_cast<double>(units) < 2e5 ? 1 : threads; }
