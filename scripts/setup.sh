@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 packages=(
   # to build
-  cmake ninja-build ccache g++ python3 python3-venv
+  cmake ninja-build ccache g++ pkg-config python3 python3-venv
   libhwy-dev libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev
   libzmq3-dev cppzmq-dev libssl-dev
   # to test, measure and look after the code

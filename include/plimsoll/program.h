@@ -42,7 +42,8 @@ class Program {
   ~Program();
 
   // Inputs and outputs in the graph's order. Given output tensors of the right types are written, undefined ones are
-  // made. Throws Error{invalid_argument} before anything is changed if an input has the wrong type.
+  // made. Throws Error{invalid_argument} before anything is changed if an input has the wrong type, or a given output
+  // shares bytes with an input, a variable or another output.
   void run(std::span<const Tensor> inputs, std::span<Tensor> outputs);
   std::vector<Tensor> operator()(std::span<const Tensor> inputs);
 

@@ -35,6 +35,16 @@ MemoryReport report(const StepList& steps) {
   return r;
 }
 
+bool share_bytes(const Tensor& a, const Tensor& b) {
+  const auto range = [](const Tensor& t) {
+    const auto start = reinterpret_cast<uintptr_t>(t.data());
+    return std::pair(start, start + static_cast<uintptr_t>(byte_size(t.dtype(), t.shape())));
+  };
+  const auto [a_start, a_end] = range(a);
+  const auto [b_start, b_end] = range(b);
+  return a_start < b_end && b_start < a_end;
+}
+
 }  // namespace
 
 struct Program::Body {
@@ -49,6 +59,7 @@ struct Program::Body {
   }
 
   void bind(std::span<const Tensor> inputs, std::span<Tensor> outputs);
+  void check_apart(std::span<const Tensor> inputs, std::span<const Tensor> outputs, size_t i) const;
 
   StepList steps;
   std::shared_ptr<Arena> arena;
@@ -72,8 +83,20 @@ void Program::Body::bind(std::span<const Tensor> inputs, std::span<Tensor> outpu
     if (!outputs[i].defined()) outputs[i] = Tensor::empty(type.dtype, type.shape);
     require(outputs[i].type() == type, "program", "expected output '", output.name, "' of type ", type, ", got ",
             outputs[i].type());
+    check_apart(inputs, outputs, i);
     out[i] = outputs[i].data();
   }
+}
+
+// Outputs are written while inputs and variables are still read.
+void Program::Body::check_apart(std::span<const Tensor> inputs, std::span<const Tensor> outputs, size_t i) const {
+  const auto check = [&](const Tensor& other, std::string_view what, std::string_view name) {
+    require(!share_bytes(outputs[i], other), "program", "expected output '", steps.graph().outputs()[i].name,
+            "' in bytes of its own, got those of ", what, " '", name, "'");
+  };
+  for (size_t k = 0; k < inputs.size(); ++k) check(inputs[k], "input", steps.graph().inputs()[k].name);
+  for (size_t k = 0; k < i; ++k) check(outputs[k], "output", steps.graph().outputs()[k].name);
+  for (const GraphVariable& v : steps.graph().variables()) check(v.storage, "variable", v.name);
 }
 
 Program::Program(std::unique_ptr<Body> body) : body_(std::move(body)) {}

@@ -54,6 +54,25 @@ TEST(Program, SwappedVariablesComeOutSwapped) {
   EXPECT_EQ(values(b), (std::vector<float>{1, 1}));
 }
 
+TEST(Program, RefusesAnOutputInBytesThatAreStillRead) {
+  Graph g;
+  const Tensor storage = Tensor::zeros(DType::f32, {2});
+  const Tensor x = g.input("x", DType::f32, {2});
+  g.output("a", x + g.variable("v", storage));
+  g.output("b", x * 2.0);
+  Program p = Program::compile(g);
+  const Tensor in = Tensor::full(DType::f32, {2}, 3.0);
+  const Tensor other = Tensor::zeros(DType::f32, {2});
+  for (const Tensor& bad : {in, storage, other}) {
+    std::vector<Tensor> out = {other, bad};
+    EXPECT_THROW(p.run(std::span(&in, 1), out), Error);
+  }
+  EXPECT_EQ(values(in), (std::vector<float>{3, 3}));
+  std::vector<Tensor> out = {other, Tensor()};
+  p.run(std::span(&in, 1), out);
+  EXPECT_EQ(values(other), (std::vector<float>{3, 3}));
+}
+
 TEST(Program, InputsAndConstantsMayBeOutputs) {
   Graph g;
   const Tensor x = g.input("x", DType::f32, {2});
