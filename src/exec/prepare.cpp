@@ -6,7 +6,9 @@
 namespace plimsoll {
 namespace {
 
-constexpr double kSmallWork = 200e3;  // flops, or bytes: some 10 us of one core
+// Some 20 us of one core: below, waking a second thread takes about as long as it saves.
+constexpr double kSmallFlops = 2e6;
+constexpr double kSmallBytes = 512e3;
 
 std::string types_text(std::span<const TensorType> types) {
   std::string s;
@@ -17,7 +19,7 @@ std::string types_text(std::span<const TensorType> types) {
 }  // namespace
 
 int threads_for(const Cost& cost, int most) {
-  return cost.flops < kSmallWork && cost.bytes < kSmallWork ? 1 : most;
+  return cost.flops < kSmallFlops && cost.bytes < kSmallBytes ? 1 : most;
 }
 
 Kernel prepare_kernel(const OpDef& op, const KernelQuery& query, bool reference) {
