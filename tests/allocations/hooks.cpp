@@ -23,7 +23,7 @@ extern char etext;
 
 namespace {
 
-constexpr size_t kMostCallers = 4096;
+constexpr size_t kMostCallers = 1 << 16;
 std::atomic<bool> counting{false};
 std::atomic<size_t> callers_seen{0};
 std::array<std::atomic<void*>, kMostCallers> callers;

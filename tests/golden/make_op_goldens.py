@@ -1,4 +1,4 @@
-"""Golden values of every op, from NumPy, SciPy and PyTorch.
+"""Golden values of every op, from NumPy and SciPy.
 
   build/bin/op_cases [SEED] | python tests/golden/make_op_goldens.py tests/golden/ops.npz
 

@@ -1,9 +1,7 @@
-"""Oracles of the library-sized ops: PyTorch in float64 where it has the op."""
+"""Oracles of contractions, convolutions, pooling, batch normalisation and random numbers."""
 import itertools
 
 import numpy as np
-import torch
-import torch.nn.functional as F
 from scipy import special
 
 from oracles_elementwise import wide
@@ -37,32 +35,68 @@ def dense(inputs, attrs, out):
     return ACTIVATIONS[attrs["activation"]](x @ kernel + bias)
 
 
-def channels_first(x):
-    return x.movedim(-1, 1)
+class Conv:
+    """A convolution of (N, spatial..., C) by (spatial..., C / groups, filters) as a sum over the points of its window."""
 
+    def __init__(self, x_shape, kernel_shape, attrs):
+        of = lambda name, fallback: attrs[name] or [fallback] * (len(x_shape) - 2)
+        self.strides, self.low, self.high = of("strides", 1), of("pad_low", 0), of("pad_high", 0)
+        self.spread, self.dilation, self.groups = of("lhs_dilation", 1), of("rhs_dilation", 1), attrs["groups"]
+        self.x_shape, self.kernel_shape, self.window = x_shape, kernel_shape, kernel_shape[:-2]
+        self.wide = [max(0, (n - 1) * d + 1) for n, d in zip(x_shape[1:-1], self.spread)]
+        self.padded = [n + a + b for n, a, b in zip(self.wide, self.low, self.high)]
+        self.out = [max(0, (n - (w - 1) * d - 1) // s + 1)
+                    for n, w, d, s in zip(self.padded, self.window, self.dilation, self.strides)]
 
-def torch_conv(x, kernel, attrs):
-    """(N, spatial..., C) by (spatial..., C / groups, filters), any strides, pads and dilations."""
-    rank = x.ndim - 2
-    of = lambda name, fallback: attrs[name] or [fallback] * rank
-    strides, low, high = of("strides", 1), of("pad_low", 0), of("pad_high", 0)
-    spread, dilation = of("lhs_dilation", 1), of("rhs_dilation", 1)
-    x = channels_first(x)
-    size = [max(0, (n - 1) * d + 1) for n, d in zip(x.shape[2:], spread)]
-    wide_x = x.new_zeros(list(x.shape[:2]) + size)
-    wide_x[(slice(None), slice(None)) + tuple(slice(None, None, d) for d in spread)] = x
-    wide_x = F.pad(wide_x, [p for a, b in reversed(list(zip(low, high))) for p in (a, b)])
-    conv = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}[rank]
-    kernel = kernel.movedim((-1, -2), (0, 1))
-    return conv(wide_x, kernel, None, strides, 0, dilation, attrs["groups"]).movedim(1, -1)
+    def inner(self):
+        """Where x lies in the padded, spread array."""
+        return (slice(None),) + tuple(slice(a, a + n, d) for a, n, d in zip(self.low, self.wide, self.spread))
 
+    def taps(self):
+        """Each point of the window, and the slice of the padded array it meets."""
+        for point in itertools.product(*map(range, self.window)):
+            yield point, (slice(None),) + tuple(slice(p * d, p * d + n * s, s) for p, d, n, s in
+                                                zip(point, self.dilation, self.out, self.strides))
 
-def as_torch(x):
-    return torch.tensor(wide(x), dtype=torch.float64)
+    def pad(self, x):
+        padded = np.zeros([self.x_shape[0], *self.padded, self.x_shape[-1]])
+        padded[self.inner()] = x
+        return padded
+
+    def grouped(self, t):
+        return t.reshape(*t.shape[:-1], self.groups, t.shape[-1] // self.groups)
+
+    def patch(self, padded, at):
+        cut = padded[at]
+        return self.grouped(cut[tuple(slice(n) for n in [cut.shape[0], *self.out])])
 
 
 def conv(inputs, attrs, out):
-    return torch_conv(*map(as_torch, inputs), attrs).numpy()
+    x, kernel = map(wide, inputs)
+    c = Conv(x.shape, kernel.shape, attrs)
+    y, padded, k = np.zeros([x.shape[0], *c.out, kernel.shape[-1]]), c.pad(x), c.grouped(kernel)
+    for point, at in c.taps() if y.size else ():
+        y += np.einsum("...gc,cgf->...gf", c.patch(padded, at), k[point]).reshape(y.shape)
+    return y
+
+
+def conv_grad_input(inputs, attrs, out):
+    dy, kernel = map(wide, inputs)
+    c = Conv(attrs["input_shape"], kernel.shape, attrs)
+    padded, k = np.zeros([c.x_shape[0], *c.padded, c.x_shape[-1]]), c.grouped(kernel)
+    for point, at in c.taps() if dy.size else ():
+        padded[at] += np.einsum("...gf,cgf->...gc", c.grouped(dy), k[point]).reshape(*dy.shape[:-1], c.x_shape[-1])
+    return padded[c.inner()]
+
+
+def conv_grad_filter(inputs, attrs, out):
+    x, dy = map(wide, inputs)
+    c = Conv(x.shape, attrs["kernel_shape"], attrs)
+    dk, padded = np.zeros(attrs["kernel_shape"]), c.pad(x)
+    for point, at in c.taps() if dy.size else ():
+        dk[point] = np.einsum("ngc,ngf->cgf", c.patch(padded, at).reshape(-1, c.groups, c.kernel_shape[-2]),
+                              c.grouped(dy).reshape(-1, c.groups, dy.shape[-1] // c.groups)).reshape(dk[point].shape)
+    return [dk] + ([dy.sum(tuple(range(dy.ndim - 1)))] if attrs["bias"] else [])
 
 
 def conv_bias(inputs, attrs, out):
@@ -74,22 +108,6 @@ def conv_bias(inputs, attrs, out):
     if attrs["residual"]:
         y = y + more.pop(0)
     return ACTIVATIONS[attrs["activation"]](y)
-
-
-def conv_grad_input(inputs, attrs, out):
-    dy, kernel = map(as_torch, inputs)
-    x = torch.zeros(attrs["input_shape"], dtype=torch.float64, requires_grad=True)
-    y = torch_conv(x, kernel, attrs)
-    return torch.autograd.grad(y, x, dy)[0].numpy() if y.numel() else np.zeros(x.shape)
-
-
-def conv_grad_filter(inputs, attrs, out):
-    x, dy = map(as_torch, inputs)
-    kernel = torch.zeros(attrs["kernel_shape"], dtype=torch.float64, requires_grad=True)
-    y = torch_conv(x, kernel, attrs)
-    dk = torch.autograd.grad(y, kernel, dy)[0].numpy() if y.numel() else np.zeros(kernel.shape)
-    bias = [dy.sum(tuple(range(dy.ndim - 1))).numpy()] if attrs["bias"] else []
-    return [dk] + bias
 
 
 def pool_windows(shape, attrs):

@@ -2,6 +2,7 @@
 // PyTorch. Each is a function from inputs to logits; the loss is binary or sparse categorical cross-entropy.
 #pragma once
 
+#include <ostream>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,9 @@ struct Model {
   int64_t vocabulary;    // 0: the inputs are floats in [0, 1)
   Tensor (*logits)(Net& net, const Tensor& x);
 };
+
+// How GoogleTest shows a model.
+inline void PrintTo(const Model& model, std::ostream* out) { *out << model.name; }
 
 std::span<const Model> bench_models();
 std::span<const Model> parity_models();

@@ -1,4 +1,4 @@
-// Golden values of the sweep: what NumPy, SciPy or PyTorch say, made by tests/golden/make_op_goldens.py.
+// Golden values of the sweep: what NumPy and SciPy say, made by tests/golden/make_op_goldens.py.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,59 @@
+"""Every op against NumPy on fresh random inputs, and training against PyTorch on fresh batches. The C++ tests do the same
+with the committed goldens; here these are made anew and handed to the same programs."""
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = ROOT / "build" / "bin"
+sys.path.insert(0, str(ROOT / "tests" / "golden"))
+
+
+def program(name):
+    path = BIN / name
+    if not path.exists():
+        pytest.skip(f"{path} is not built")
+    return str(path)
+
+
+def run(command, **environment):
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+
+
+def test_ops_match_numpy_on_fresh_inputs(tmp_path):
+    np = pytest.importorskip("numpy")
+    pytest.importorskip("scipy")
+    pytest.importorskip("ml_dtypes")
+    from make_op_goldens import make
+    seed = random.SystemRandom().randrange(1, 1 << 32)
+    print("seed", seed)
+    dump = subprocess.run([program("op_cases"), str(seed)], capture_output=True, text=True, check=True).stdout
+    arrays, errors = make(json.loads(dump))
+    assert not errors
+    np.savez_compressed(tmp_path / "ops.npz", **arrays)
+    run([program("op_sweep_test"), "--gtest_filter=*ValuesMatchGoldens*"], PLIMSOLL_OP_GOLDENS=str(tmp_path / "ops.npz"))
+
+
+def test_every_op_has_an_oracle():
+    pytest.importorskip("scipy")
+    pytest.importorskip("ml_dtypes")
+    from op_oracles import ORACLES, WITHOUT
+    dump = subprocess.run([program("op_cases")], capture_output=True, text=True, check=True).stdout
+    assert {case["op"] for case in json.loads(dump)["cases"]} <= ORACLES.keys() | WITHOUT.keys()
+
+
+def test_loss_curves_match_pytorch_on_fresh_batches(tmp_path):
+    pytest.importorskip("torch")
+    pytest.importorskip("ml_dtypes")
+    from make_parity_goldens import MODELS, curve
+    seed = random.SystemRandom().randrange(2000, 1 << 32)
+    print("seed", seed)
+    curves = {"first_batch_seed": seed, "losses": {name: curve(name, seed) for name in MODELS}}
+    (tmp_path / "parity.json").write_text(json.dumps(curves))
+    run([program("parity_test")], PLIMSOLL_PARITY_GOLDENS=str(tmp_path / "parity.json"))
