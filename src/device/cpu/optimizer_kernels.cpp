@@ -66,11 +66,15 @@ bool all_zero(const T* a, const T* b, size_t n) {
   const hn::ScalableTag<T> d;
   const hn::RebindToUnsigned<decltype(d)> du;
   const size_t lanes = hn::Lanes(d);
-  for (size_t i = 0; i < n; i += lanes) {
-    const size_t some = HWY_MIN(lanes, n - i);
-    const auto either = hn::Or(hn::BitCast(du, vm::load_first(d, a + i, some, T{0})),
-                               hn::BitCast(du, vm::load_first(d, b + i, some, T{0})));
-    if (!hn::AllTrue(du, hn::Eq(either, hn::Zero(du)))) return false;
+  const auto bits = [&](const T* p) HWY_ATTR { return hn::BitCast(du, hn::LoadU(d, p)); };
+  size_t i = 0;
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    const auto first = hn::Or(bits(a + i), bits(a + i + lanes)), second = hn::Or(bits(b + i), bits(b + i + lanes));
+    if (!hn::AllTrue(du, hn::Eq(hn::Or(first, second), hn::Zero(du)))) return false;
+  }
+  for (; i < n; ++i) {
+    T zero = 0;
+    if (std::memcmp(a + i, &zero, sizeof(T)) != 0 || std::memcmp(b + i, &zero, sizeof(T)) != 0) return false;
   }
   return true;
 }
