@@ -8,8 +8,9 @@ namespace {
 std::vector<TensorType> infer(const OpCall& call) {
   require_dtype(call, 0, kAllReal);
   const Shape shape{std::span<const int64_t>(call.attrs.ints("shape"))};
-  require(call.in[0].shape.rank() <= shape.rank() && broadcast(call.in[0].shape, shape, "broadcast_to") == shape,
-          "broadcast_to", "expected a shape that ", call.in[0], " broadcasts to, got ", shape);
+  require(
+      call.in[0].shape.rank() <= shape.rank() && broadcast(call.in[0].shape, shape, "broadcast_to") == shape,
+      "broadcast_to", "expected a shape that ", call.in[0], " broadcasts to, got ", shape);
   return {{call.in[0].dtype, shape}};
 }
 
@@ -22,8 +23,9 @@ Kernel prepare(const KernelQuery& q) {
 }
 
 std::vector<OpCase> cases() {
-  const std::pair<Shape, Ints> shapes[] = {{{}, {}}, {{}, {3, 5}}, {{1}, {1031}}, {{7, 1, 3}, {2, 7, 5, 3}},
-                                           {{1, 4}, {600, 4}}, {{0, 1}, {0, 3}}, {{1, 3}, {0, 3}}, {{5, 1}, {5, 3000}}};
+  const std::pair<Shape, Ints> shapes[] = {
+      {{}, {}},           {{}, {3, 5}},     {{1}, {1031}},    {{7, 1, 3}, {2, 7, 5, 3}},
+      {{1, 4}, {600, 4}}, {{0, 1}, {0, 3}}, {{1, 3}, {0, 3}}, {{5, 1}, {5, 3000}}};
   std::vector<OpCase> list;
   for (const auto& [from, to] : shapes) list.push_back({{{from}}, {{"shape", to}}});
   return list;
@@ -31,8 +33,13 @@ std::vector<OpCase> cases() {
 
 constexpr AttrDef kAttrs[] = {{"shape", AttrKind::ints}};
 constexpr KernelDef kKernels[] = {{.name = "tiles", .prepare = prepare}};
-constexpr OpDef kDefs[] = {{.name = "broadcast_to", .attrs = kAttrs, .infer = infer, .grad = grad, .kernels = kKernels,
-                            .cases = cases, .dtypes = kAllReal}};
+constexpr OpDef kDefs[] = {{.name = "broadcast_to",
+                            .attrs = kAttrs,
+                            .infer = infer,
+                            .grad = grad,
+                            .kernels = kKernels,
+                            .cases = cases,
+                            .dtypes = kAllReal}};
 
 }  // namespace
 
@@ -45,14 +52,16 @@ Tensor broadcast_to(const Tensor& x, const Shape& shape) {
 
 Tensor sum_to(const Tensor& x, const Shape& shape) {
   if (x.shape() == shape) return x;
-  require(shape.rank() <= x.rank(), "sum_to", "expected a shape that broadcasts to ", x.shape(), ", got ", shape);
+  require(shape.rank() <= x.rank(), "sum_to", "expected a shape that broadcasts to ", x.shape(), ", got ",
+          shape);
   Ints axes;
   for (int i = 0; i < x.rank(); ++i) {
     const int own = i - (x.rank() - shape.rank());
     if (own < 0 || (shape[own] == 1 && x.shape()[i] != 1)) {
       axes.push_back(i);
     } else {
-      require(shape[own] == x.shape()[i], "sum_to", "expected a shape that broadcasts to ", x.shape(), ", got ", shape);
+      require(shape[own] == x.shape()[i], "sum_to", "expected a shape that broadcasts to ", x.shape(),
+              ", got ", shape);
     }
   }
   return reshape(axes.empty() ? x : sum(x, axes), shape);

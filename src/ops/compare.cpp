@@ -20,39 +20,89 @@ HWY_BEFORE_NAMESPACE();
 namespace plimsoll::HWY_NAMESPACE {
 namespace {
 
-struct Equal { template <class T> static HWY_INLINE bool one(T a, T b) { return a == b; } };
-struct NotEqual { template <class T> static HWY_INLINE bool one(T a, T b) { return a != b; } };
-struct Less { template <class T> static HWY_INLINE bool one(T a, T b) { return a < b; } };
-struct LessEqual { template <class T> static HWY_INLINE bool one(T a, T b) { return a <= b; } };
-struct Greater { template <class T> static HWY_INLINE bool one(T a, T b) { return a > b; } };
-struct GreaterEqual { template <class T> static HWY_INLINE bool one(T a, T b) { return a >= b; } };
+struct Equal {
+  template <class T>
+  static HWY_INLINE bool one(T a, T b) {
+    return a == b;
+  }
+};
+struct NotEqual {
+  template <class T>
+  static HWY_INLINE bool one(T a, T b) {
+    return a != b;
+  }
+};
+struct Less {
+  template <class T>
+  static HWY_INLINE bool one(T a, T b) {
+    return a < b;
+  }
+};
+struct LessEqual {
+  template <class T>
+  static HWY_INLINE bool one(T a, T b) {
+    return a <= b;
+  }
+};
+struct Greater {
+  template <class T>
+  static HWY_INLINE bool one(T a, T b) {
+    return a > b;
+  }
+};
+struct GreaterEqual {
+  template <class T>
+  static HWY_INLINE bool one(T a, T b) {
+    return a >= b;
+  }
+};
 
 template <class Op>
 TileFn ForType(DType t) {
   switch (t) {
-    case DType::boolean: case DType::u8: return simd::Each2<Op, uint8_t, uint8_t>;
-    case DType::u16: return simd::Each2<Op, uint16_t, uint8_t>;
-    case DType::u32: return simd::Each2<Op, uint32_t, uint8_t>;
-    case DType::u64: return simd::Each2<Op, uint64_t, uint8_t>;
-    case DType::i8: return simd::Each2<Op, int8_t, uint8_t>;
-    case DType::i16: return simd::Each2<Op, int16_t, uint8_t>;
-    case DType::i32: return simd::Each2<Op, int32_t, uint8_t>;
-    case DType::i64: return simd::Each2<Op, int64_t, uint8_t>;
-    case DType::f16: case DType::bf16: case DType::f32: return simd::Each2<Op, float, uint8_t>;
-    case DType::f64: return simd::Each2<Op, double, uint8_t>;
-    default: return nullptr;
+    case DType::boolean:
+    case DType::u8:
+      return simd::Each2<Op, uint8_t, uint8_t>;
+    case DType::u16:
+      return simd::Each2<Op, uint16_t, uint8_t>;
+    case DType::u32:
+      return simd::Each2<Op, uint32_t, uint8_t>;
+    case DType::u64:
+      return simd::Each2<Op, uint64_t, uint8_t>;
+    case DType::i8:
+      return simd::Each2<Op, int8_t, uint8_t>;
+    case DType::i16:
+      return simd::Each2<Op, int16_t, uint8_t>;
+    case DType::i32:
+      return simd::Each2<Op, int32_t, uint8_t>;
+    case DType::i64:
+      return simd::Each2<Op, int64_t, uint8_t>;
+    case DType::f16:
+    case DType::bf16:
+    case DType::f32:
+      return simd::Each2<Op, float, uint8_t>;
+    case DType::f64:
+      return simd::Each2<Op, double, uint8_t>;
+    default:
+      return nullptr;
   }
 }
 }  // namespace
 
 TileFn FindComparison(Comparison which, DType t) {
   switch (which) {
-    case Comparison::equal: return ForType<Equal>(t);
-    case Comparison::not_equal: return ForType<NotEqual>(t);
-    case Comparison::less: return ForType<Less>(t);
-    case Comparison::less_equal: return ForType<LessEqual>(t);
-    case Comparison::greater: return ForType<Greater>(t);
-    case Comparison::greater_equal: return ForType<GreaterEqual>(t);
+    case Comparison::equal:
+      return ForType<Equal>(t);
+    case Comparison::not_equal:
+      return ForType<NotEqual>(t);
+    case Comparison::less:
+      return ForType<Less>(t);
+    case Comparison::less_equal:
+      return ForType<LessEqual>(t);
+    case Comparison::greater:
+      return ForType<Greater>(t);
+    case Comparison::greater_equal:
+      return ForType<GreaterEqual>(t);
   }
   return nullptr;
 }
@@ -74,8 +124,8 @@ Tile tile_of(std::span<const TensorType> in, const TensorType&, const Attrs&) {
 
 std::vector<TensorType> infer(const OpCall& call) {
   require_dtype(call, 0, kAllReal);
-  require(call.in[0].dtype == call.in[1].dtype, call.op.name, "expected two tensors of one dtype, got ", call.in[0],
-          " and ", call.in[1]);
+  require(call.in[0].dtype == call.in[1].dtype, call.op.name, "expected two tensors of one dtype, got ",
+          call.in[0], " and ", call.in[1]);
   return {{DType::boolean, broadcast(call.in[0].shape, call.in[1].shape, call.op.name)}};
 }
 
@@ -86,13 +136,13 @@ std::vector<OpCase> cases() {
   return list;
 }
 
-#define PLIMSOLL_ROW(fn)                                                                                        \
-  OpDef {                                                                                                       \
-    .name = #fn, .arity = {2, 2}, .infer = infer, .tile = tile_of<Comparison::fn>, .cases = cases,              \
-    .dtypes = kAllReal                                                                                          \
+#define PLIMSOLL_ROW(fn)                                                                           \
+  OpDef {                                                                                          \
+    .name = #fn, .arity = {2, 2}, .infer = infer, .tile = tile_of<Comparison::fn>, .cases = cases, \
+    .dtypes = kAllReal                                                                             \
   }
-constexpr OpDef kDefs[] = {PLIMSOLL_ROW(equal), PLIMSOLL_ROW(not_equal), PLIMSOLL_ROW(less),
-                           PLIMSOLL_ROW(less_equal), PLIMSOLL_ROW(greater), PLIMSOLL_ROW(greater_equal)};
+constexpr OpDef kDefs[] = {PLIMSOLL_ROW(equal),      PLIMSOLL_ROW(not_equal), PLIMSOLL_ROW(less),
+                           PLIMSOLL_ROW(less_equal), PLIMSOLL_ROW(greater),   PLIMSOLL_ROW(greater_equal)};
 
 Tensor compare(std::string_view name, const Tensor& a, const Tensor& b) {
   const DType t = promote(a.dtype(), b.dtype());

@@ -11,9 +11,12 @@ std::vector<TensorType> infer(const OpCall& call) {
   const int axis = normalize_axis(call.attrs.integer("axis"), first.rank(), "concatenate");
   int64_t size = 0;
   for (const TensorType& t : call.in) {
-    require(t.dtype == call.in[0].dtype && t.shape.rank() == first.rank() && t.shape.with(axis, 0) == first.with(axis, 0),
-            "concatenate", "expected tensors that differ only along axis ", axis, ", got ", call.in[0], " and ", t);
-    require(!__builtin_add_overflow(size, t.shape[axis], &size), "concatenate", "the result overflows 64 bits");
+    require(t.dtype == call.in[0].dtype && t.shape.rank() == first.rank() &&
+                t.shape.with(axis, 0) == first.with(axis, 0),
+            "concatenate", "expected tensors that differ only along axis ", axis, ", got ", call.in[0],
+            " and ", t);
+    require(!__builtin_add_overflow(size, t.shape[axis], &size), "concatenate",
+            "the result overflows 64 bits");
   }
   return {{call.in[0].dtype, first.with(axis, size)}};
 }
@@ -31,7 +34,10 @@ void grad(GradContext& g) {
   }
 }
 
-struct Part { StridedCopy copy; int64_t at; };  // bytes from the start of the output
+struct Part {
+  StridedCopy copy;
+  int64_t at;
+};  // bytes from the start of the output
 using State = std::vector<Part>;
 
 void run(const State& parts, void* const* args) {
@@ -53,9 +59,16 @@ Kernel prepare(const KernelQuery& q) {
 }
 
 std::vector<OpCase> cases() {
-  struct Row { std::vector<InputCase> in; int64_t axis; };
-  const Row rows[] = {{{{{3}}}, 0}, {{{{3}}, {{4}}}, 0}, {{{{2, 3}}, {{2, 1}}, {{2, 0}}}, -1}, {{{{5, 2, 3}}, {{1, 2, 3}}}, 0},
-                      {{{{2, 3, 1, 5, 4}}, {{2, 2, 1, 5, 4}}}, 1}, {{{{64, 32}}, {{64, 100}}}, 1}};
+  struct Row {
+    std::vector<InputCase> in;
+    int64_t axis;
+  };
+  const Row rows[] = {{{{{3}}}, 0},
+                      {{{{3}}, {{4}}}, 0},
+                      {{{{2, 3}}, {{2, 1}}, {{2, 0}}}, -1},
+                      {{{{5, 2, 3}}, {{1, 2, 3}}}, 0},
+                      {{{{2, 3, 1, 5, 4}}, {{2, 2, 1, 5, 4}}}, 1},
+                      {{{{64, 32}}, {{64, 100}}}, 1}};
   std::vector<OpCase> list;
   for (const Row& r : rows) list.push_back({r.in, {{"axis", r.axis}}});
   return list;
@@ -63,8 +76,14 @@ std::vector<OpCase> cases() {
 
 constexpr AttrDef kAttrs[] = {{"axis", AttrKind::integer}};
 constexpr KernelDef kKernels[] = {{.name = "strided copy", .prepare = prepare}};
-constexpr OpDef kDefs[] = {{.name = "concatenate", .arity = {1, kAnyNumber}, .attrs = kAttrs, .infer = infer, .grad = grad,
-                            .kernels = kKernels, .cases = cases, .dtypes = kAllReal}};
+constexpr OpDef kDefs[] = {{.name = "concatenate",
+                            .arity = {1, kAnyNumber},
+                            .attrs = kAttrs,
+                            .infer = infer,
+                            .grad = grad,
+                            .kernels = kKernels,
+                            .cases = cases,
+                            .dtypes = kAllReal}};
 
 }  // namespace
 

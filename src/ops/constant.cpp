@@ -14,7 +14,8 @@ std::vector<TensorType> infer(const OpCall& call) {
 Cost cost(const OpCall&, std::span<const TensorType>) { return {}; }
 
 constexpr AttrDef kAttrs[] = {{"value", AttrKind::tensor}};
-constexpr OpDef kDefs[] = {{.name = "constant", .arity = {0, 0}, .attrs = kAttrs, .infer = infer, .cost = cost}};
+constexpr OpDef kDefs[] = {
+    {.name = "constant", .arity = {0, 0}, .attrs = kAttrs, .infer = infer, .cost = cost}};
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// cast(x, dtype) and bitcast(x, dtype). Integers wrap into a narrower type; floats cut off their fraction and saturate, NaN becomes 0;
-// bool is x != 0. Whatever comes in, the result is defined.
+// cast(x, dtype) and bitcast(x, dtype). Integers wrap into a narrower type; floats cut off their fraction and
+// saturate, NaN becomes 0; bool is x != 0. Whatever comes in, the result is defined.
 #include <limits>
 #include <type_traits>
 
@@ -41,32 +41,54 @@ void cast_tile(const void* const* in, void* out, size_t n, const double*) {
 template <class From>
 TileFn cast_from(DType to) {
   switch (to) {
-    case DType::boolean: return cast_tile<From, Bool>;
-    case DType::u8: return cast_tile<From, uint8_t>;
-    case DType::u16: return cast_tile<From, uint16_t>;
-    case DType::u32: return cast_tile<From, uint32_t>;
-    case DType::u64: return cast_tile<From, uint64_t>;
-    case DType::i8: return cast_tile<From, int8_t>;
-    case DType::i16: return cast_tile<From, int16_t>;
-    case DType::i32: return cast_tile<From, int32_t>;
-    case DType::i64: return cast_tile<From, int64_t>;
-    case DType::f64: return cast_tile<From, double>;
-    default: return cast_tile<From, float>;
+    case DType::boolean:
+      return cast_tile<From, Bool>;
+    case DType::u8:
+      return cast_tile<From, uint8_t>;
+    case DType::u16:
+      return cast_tile<From, uint16_t>;
+    case DType::u32:
+      return cast_tile<From, uint32_t>;
+    case DType::u64:
+      return cast_tile<From, uint64_t>;
+    case DType::i8:
+      return cast_tile<From, int8_t>;
+    case DType::i16:
+      return cast_tile<From, int16_t>;
+    case DType::i32:
+      return cast_tile<From, int32_t>;
+    case DType::i64:
+      return cast_tile<From, int64_t>;
+    case DType::f64:
+      return cast_tile<From, double>;
+    default:
+      return cast_tile<From, float>;
   }
 }
 
 Tile tile_cast(std::span<const TensorType> in, const TensorType& out, const Attrs&) {
   switch (in[0].dtype) {
-    case DType::boolean: case DType::u8: return {cast_from<uint8_t>(out.dtype), {}};
-    case DType::u16: return {cast_from<uint16_t>(out.dtype), {}};
-    case DType::u32: return {cast_from<uint32_t>(out.dtype), {}};
-    case DType::u64: return {cast_from<uint64_t>(out.dtype), {}};
-    case DType::i8: return {cast_from<int8_t>(out.dtype), {}};
-    case DType::i16: return {cast_from<int16_t>(out.dtype), {}};
-    case DType::i32: return {cast_from<int32_t>(out.dtype), {}};
-    case DType::i64: return {cast_from<int64_t>(out.dtype), {}};
-    case DType::f64: return {cast_from<double>(out.dtype), {}};
-    default: return {cast_from<float>(out.dtype), {}};
+    case DType::boolean:
+    case DType::u8:
+      return {cast_from<uint8_t>(out.dtype), {}};
+    case DType::u16:
+      return {cast_from<uint16_t>(out.dtype), {}};
+    case DType::u32:
+      return {cast_from<uint32_t>(out.dtype), {}};
+    case DType::u64:
+      return {cast_from<uint64_t>(out.dtype), {}};
+    case DType::i8:
+      return {cast_from<int8_t>(out.dtype), {}};
+    case DType::i16:
+      return {cast_from<int16_t>(out.dtype), {}};
+    case DType::i32:
+      return {cast_from<int32_t>(out.dtype), {}};
+    case DType::i64:
+      return {cast_from<int64_t>(out.dtype), {}};
+    case DType::f64:
+      return {cast_from<double>(out.dtype), {}};
+    default:
+      return {cast_from<float>(out.dtype), {}};
   }
 }
 
@@ -79,8 +101,8 @@ std::vector<TensorType> infer_cast(const OpCall& call) {
 
 std::vector<TensorType> infer_bitcast(const OpCall& call) {
   const DType to = call.attrs.dtype("dtype");
-  require(size_of(to) == size_of(call.in[0].dtype), "bitcast", "expected a dtype of ", size_of(call.in[0].dtype),
-          " bytes, as ", call.in[0], " has, got ", to);
+  require(size_of(to) == size_of(call.in[0].dtype), "bitcast", "expected a dtype of ",
+          size_of(call.in[0].dtype), " bytes, as ", call.in[0], " has, got ", to);
   return {{to, call.in[0].shape}};
 }
 
@@ -105,9 +127,18 @@ constexpr AttrDef kAttrs[] = {{"dtype", AttrKind::dtype}};
 constexpr std::array kOneSize = {DType::u32};
 
 constexpr OpDef kDefs[] = {
-    {.name = "cast", .attrs = kAttrs, .infer = infer_cast, .grad = grad_cast, .tile = tile_cast, .cases = cases_cast,
+    {.name = "cast",
+     .attrs = kAttrs,
+     .infer = infer_cast,
+     .grad = grad_cast,
+     .tile = tile_cast,
+     .cases = cases_cast,
      .dtypes = kAllReal},
-    {.name = "bitcast", .attrs = kAttrs, .infer = infer_bitcast, .alias = true, .cases = cases_bitcast,
+    {.name = "bitcast",
+     .attrs = kAttrs,
+     .infer = infer_bitcast,
+     .alias = true,
+     .cases = cases_bitcast,
      .dtypes = kOneSize},
 };
 

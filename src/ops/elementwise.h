@@ -23,15 +23,19 @@ inline void require_dtype(const OpCall& call, size_t i, std::span<const DType> a
 }
 
 // Keras: what has no meaning for integers is computed in float32.
-inline Tensor to_float(const Tensor& x) { return is_float(x.dtype()) || is_complex(x.dtype()) ? x : cast(x, DType::f32); }
+inline Tensor to_float(const Tensor& x) {
+  return is_float(x.dtype()) || is_complex(x.dtype()) ? x : cast(x, DType::f32);
+}
 
 // Gradients of a binary op have the shape of its result; this gives input i its own.
-inline Tensor fit(const GradContext& g, int i, const Tensor& gradient) { return sum_to(gradient, g.in(i).shape()); }
+inline Tensor fit(const GradContext& g, int i, const Tensor& gradient) {
+  return sum_to(gradient, g.in(i).shape());
+}
 
 // Shapes the sweep should see everywhere: none, one, primes, many axes, empty.
 inline const std::vector<Shape>& odd_shapes() {
-  static const std::vector<Shape> shapes = {Shape{}, Shape{1}, Shape{7}, Shape{0, 3}, Shape{5, 1, 17},
-                                            Shape{2, 3, 1, 5, 4}, Shape{1031}};
+  static const std::vector<Shape> shapes = {
+      Shape{}, Shape{1}, Shape{7}, Shape{0, 3}, Shape{5, 1, 17}, Shape{2, 3, 1, 5, 4}, Shape{1031}};
   return shapes;
 }
 

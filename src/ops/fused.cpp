@@ -1,4 +1,5 @@
-// fused: a chain of element-wise ops (attribute `body`), run tile by tile in one pass over memory. Made by passes.
+// fused: a chain of element-wise ops (attribute `body`), run tile by tile in one pass over memory. Made by
+// passes.
 #include "ops/fused.h"
 
 #include <unordered_map>
@@ -27,7 +28,8 @@ std::optional<Fold> fold_of(std::string_view op) {
 // Translates a body into a TileProgram.
 class Translation {
  public:
-  explicit Translation(const Graph& body) : body_(body), values_(body.values().size()), space_(find_space(body)), program_(space_) {}
+  explicit Translation(const Graph& body)
+      : body_(body), values_(body.values().size()), space_(find_space(body)), program_(space_) {}
 
   TileProgram translate() {
     const int inputs = static_cast<int>(body_.inputs().size());
@@ -50,8 +52,14 @@ class Translation {
     TileStrides strides{};
     Shape shape;
   };
-  struct Made { int value; };  // a value of the program, one per point of the space
-  struct Folded { ValueId from; Fold kind; Ints axes; };
+  struct Made {
+    int value;
+  };  // a value of the program, one per point of the space
+  struct Folded {
+    ValueId from;
+    Fold kind;
+    Ints axes;
+  };
   using Known = std::variant<std::monostate, View, Made, Folded>;
 
   static TileStrides dense(const Shape& shape) { return broadcast_strides(shape, shape); }
@@ -59,7 +67,8 @@ class Translation {
   static Shape find_space(const Graph& body) {
     Shape space;
     const auto look = [&](const Shape& s) {
-      const bool more = s.elements() > space.elements() || (s.elements() == space.elements() && s.rank() > space.rank());
+      const bool more =
+          s.elements() > space.elements() || (s.elements() == space.elements() && s.rank() > space.rank());
       if (more || space.elements() == 0) space = s;
     };
     bool any = false;
@@ -143,13 +152,15 @@ class Translation {
   int value_of(ValueId id) {
     if (const Made* made = std::get_if<Made>(&values_[id])) return made->value;
     const View* view = std::get_if<View>(&values_[id]);
-    if (!view || view->shape.rank() > space_.rank()) fail(ErrorKind::unsupported, "fused", "a reduction cannot be used in its own body");
+    if (!view || view->shape.rank() > space_.rank())
+      fail(ErrorKind::unsupported, "fused", "a reduction cannot be used in its own body");
     if (const auto it = read_.find(id); it != read_.end()) return it->second;
     TileStrides strides{};
     for (int i = 0; i < view->shape.rank(); ++i) {
       const int axis = i + space_.rank() - view->shape.rank();
       const int64_t size = view->shape[i];
-      if (size != 1 && size != space_[axis]) fail(ErrorKind::unsupported, "fused", view->shape, " does not broadcast to ", space_);
+      if (size != 1 && size != space_[axis])
+        fail(ErrorKind::unsupported, "fused", view->shape, " does not broadcast to ", space_);
       if (size != 1) strides[static_cast<size_t>(axis)] = view->strides[static_cast<size_t>(i)];
     }
     const DType dtype = body_.type(id).dtype;
@@ -193,13 +204,15 @@ class Translation {
 };
 
 const Graph& body_of(const Attrs& attrs) {
-  require(attrs.find("body") != nullptr && attrs.graph("body") != nullptr, "fused", "expected an attribute 'body'");
+  require(attrs.find("body") != nullptr && attrs.graph("body") != nullptr, "fused",
+          "expected an attribute 'body'");
   return *attrs.graph("body");
 }
 
 std::vector<TensorType> infer(const OpCall& call) {
   const Graph& body = body_of(call.attrs);
-  require(body.inputs().size() == call.in.size(), "fused", "expected ", body.inputs().size(), " inputs, got ", call.in.size());
+  require(body.inputs().size() == call.in.size(), "fused", "expected ", body.inputs().size(), " inputs, got ",
+          call.in.size());
   for (size_t i = 0; i < call.in.size(); ++i) {
     const TensorType& expected = body.type(body.inputs()[i].value);
     require(call.in[i] == expected, "fused", "expected input ", i, " of ", expected, ", got ", call.in[i]);
@@ -226,7 +239,9 @@ std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) {
 }
 
 Kernel prepare(const KernelQuery& q) {
-  return Translation(body_of(q.attrs)).translate().build("fused", static_cast<int>(q.in.size() + q.out.size()), q.threads);
+  return Translation(body_of(q.attrs))
+      .translate()
+      .build("fused", static_cast<int>(q.in.size() + q.out.size()), q.threads);
 }
 
 Cost cost(const OpCall& call, std::span<const TensorType> out) {
@@ -240,7 +255,8 @@ Cost cost(const OpCall& call, std::span<const TensorType> out) {
   return cost;
 }
 
-// An input is read tile by tile until its last reader is done; an output made by that reader or a later one may take its place.
+// An input is read tile by tile until its last reader is done; an output made by that reader or a later one
+// may take its place.
 uint64_t in_place(const OpCall& call, int out) {
   const Graph& body = body_of(call.attrs);
   const ValueId made = body.outputs()[static_cast<size_t>(out)].value;
@@ -249,9 +265,11 @@ uint64_t in_place(const OpCall& call, int out) {
   uint64_t mask = 0;
   for (size_t i = 0; i < call.in.size() && i < 64; ++i) {
     const ValueId input = body.inputs()[i].value;
-    bool fits = call.in[i].shape == body.type(made).shape && size_of(call.in[i].dtype) == size_of(body.type(made).dtype);
+    bool fits = call.in[i].shape == body.type(made).shape &&
+                size_of(call.in[i].dtype) == size_of(body.type(made).dtype);
     for (NodeId n = 0; fits && n < body.nodes().size(); ++n) {
-      for (const ValueId v : body.node(n).inputs) fits = fits && (v != input || (n <= maker && body.node(n).op->tile));
+      for (const ValueId v : body.node(n).inputs)
+        fits = fits && (v != input || (n <= maker && body.node(n).op->tile));
     }
     for (const GraphOutput& o : body.outputs()) fits = fits && o.value != input;
     if (fits) mask |= uint64_t{1} << i;
@@ -261,8 +279,14 @@ uint64_t in_place(const OpCall& call, int out) {
 
 constexpr AttrDef kAttrs[] = {{"body", AttrKind::graph}};
 constexpr KernelDef kKernels[] = {{.name = "tiles", .prepare = prepare}};
-constexpr OpDef kDefs[] = {{.name = "fused", .arity = {0, kAnyNumber}, .attrs = kAttrs, .infer = infer,
-                            .decompose = decompose, .kernels = kKernels, .cost = cost, .in_place = in_place}};
+constexpr OpDef kDefs[] = {{.name = "fused",
+                            .arity = {0, kAnyNumber},
+                            .attrs = kAttrs,
+                            .infer = infer,
+                            .decompose = decompose,
+                            .kernels = kKernels,
+                            .cost = cost,
+                            .in_place = in_place}};
 
 }  // namespace
 
@@ -275,7 +299,8 @@ Kernel prepare_elementwise(const OpDef& op, const KernelQuery& q) {
   TileProgram program(space);
   std::vector<int> operands;
   for (size_t i = 0; i < q.in.size(); ++i) {
-    operands.push_back(program.read(static_cast<int>(i), q.in[i].dtype, broadcast_strides(q.in[i].shape, space)));
+    operands.push_back(
+        program.read(static_cast<int>(i), q.in[i].dtype, broadcast_strides(q.in[i].shape, space)));
   }
   program.write(static_cast<int>(q.in.size()), program.call(tile.fn, tile.params, operands, q.out[0].dtype));
   return program.build(std::string(op.name), static_cast<int>(q.in.size()) + 1, q.threads);

@@ -13,8 +13,8 @@ Kernel prepare_elementwise(const OpDef& op, const KernelQuery& q);
 // - ops with tiles, and constants;
 // - broadcast_to, reshape and transpose of inputs and constants, and broadcast_to of what tiles made;
 // - reduce_sum, _prod, _max, _min, _and, _or of values of the whole space, as outputs only.
-// The space is the largest shape among the values; every other shape broadcasts to it. Outputs have as many elements as
-// the space (a reshape of one, or broadcast_to of an input, too), or are reductions.
+// The space is the largest shape among the values; every other shape broadcasts to it. Outputs have as many
+// elements as the space (a reshape of one, or broadcast_to of an input, too), or are reductions.
 bool can_fuse(const Graph& body);
 
 }  // namespace plimsoll

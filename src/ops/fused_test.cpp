@@ -60,7 +60,8 @@ std::vector<Tensor> one_by_one(const Graph& body, const std::vector<Tensor>& in)
   return out;
 }
 
-std::vector<Tensor> fused(const std::shared_ptr<const Graph>& body, const std::vector<Tensor>& in, int threads) {
+std::vector<Tensor> fused(const std::shared_ptr<const Graph>& body, const std::vector<Tensor>& in,
+                          int threads) {
   const Attrs attrs = {{"body", body}};
   std::vector<TensorType> types, out_types;
   std::vector<Tensor> out;
@@ -87,13 +88,16 @@ void expect_close(const Tensor& a, const Tensor& b, double tolerance, const std:
   ASSERT_EQ(a.type(), b.type());
   double most = 1;
   const auto at = [](const Tensor& t, int64_t i) {
-    return read_element(t.dtype(), static_cast<const char*>(t.data()) + i * static_cast<int64_t>(size_of(t.dtype())));
+    return read_element(t.dtype(),
+                        static_cast<const char*>(t.data()) + i * static_cast<int64_t>(size_of(t.dtype())));
   };
   for (int64_t i = 0; i < a.shape().elements(); ++i) most = std::max(most, std::abs(at(b, i)));
-  for (int64_t i = 0; i < a.shape().elements(); ++i) ASSERT_NEAR(at(a, i), at(b, i), tolerance * most) << what << " at " << i;
+  for (int64_t i = 0; i < a.shape().elements(); ++i)
+    ASSERT_NEAR(at(a, i), at(b, i), tolerance * most) << what << " at " << i;
 }
 
-const Shape kShapes[] = {Shape{}, Shape{1}, Shape{5, 7}, Shape{3, 1, 700}, Shape{33, 64}, Shape{2, 5, 6, 40}, Shape{70, 3000}, Shape{0, 4}};
+const Shape kShapes[] = {Shape{},       Shape{1},           Shape{5, 7},     Shape{3, 1, 700},
+                         Shape{33, 64}, Shape{2, 5, 6, 40}, Shape{70, 3000}, Shape{0, 4}};
 
 TEST(Fused, ChainsGiveTheBitsOfSingleOpsInEveryFloatType) {
   for (const DType t : kFloats) {
@@ -108,11 +112,13 @@ TEST(Fused, ChainsGiveTheBitsOfSingleOpsInEveryFloatType) {
       body->output("mask", less(b, x));
       body->output("a", a);
       ASSERT_TRUE(can_fuse(*body));
-      const std::vector<Tensor> in = {random_tensor(t, shape, 1), random_tensor(t, row.shape(), 2), random_tensor(t, Shape{}, 3)};
+      const std::vector<Tensor> in = {random_tensor(t, shape, 1), random_tensor(t, row.shape(), 2),
+                                      random_tensor(t, Shape{}, 3)};
       const std::vector<Tensor> expected = one_by_one(*body, in);
       for (const int threads : {1, 2}) {
         const std::vector<Tensor> got = fused(body, in, threads);
-        for (size_t o = 0; o < got.size(); ++o) expect_same_bits(got[o], expected[o], concat(t, shape, " output ", o));
+        for (size_t o = 0; o < got.size(); ++o)
+          expect_same_bits(got[o], expected[o], concat(t, shape, " output ", o));
       }
     }
   }
@@ -145,13 +151,15 @@ TEST(Fused, FoldsBesideElementwiseOutputs) {
 
 TEST(Fused, ReadsTransposedReshapedAndBroadcastInputs) {
   auto body = std::make_shared<Graph>();
-  const Tensor x = body->input("x", DType::f32, Shape{40, 30}), flat = body->input("flat", DType::f32, Shape{1200});
+  const Tensor x = body->input("x", DType::f32, Shape{40, 30}),
+               flat = body->input("flat", DType::f32, Shape{1200});
   const Tensor column = body->input("column", DType::f32, Shape{30, 1});
   const Tensor y = transpose(x, {1, 0}) + reshape(flat, Shape{30, 40}) * broadcast_to(column, Shape{30, 40});
   body->output("y", reshape(y, Shape{1200}));
   body->output("rows", sum(y, {1}));
   ASSERT_TRUE(can_fuse(*body));
-  const std::vector<Tensor> in = {random_tensor(DType::f32, Shape{40, 30}, 6), random_tensor(DType::f32, Shape{1200}, 7),
+  const std::vector<Tensor> in = {random_tensor(DType::f32, Shape{40, 30}, 6),
+                                  random_tensor(DType::f32, Shape{1200}, 7),
                                   random_tensor(DType::f32, Shape{30, 1}, 8)};
   const std::vector<Tensor> expected = one_by_one(*body, in), got = fused(body, in, 2);
   expect_same_bits(got[0], expected[0], "y");
@@ -164,7 +172,8 @@ TEST(Fused, RefusesWhatItCannotRun) {
   uses_fold.output("y", x - max(x, {1}, true));
   EXPECT_FALSE(can_fuse(uses_fold));
   Graph small_output;
-  const Tensor a = small_output.input("a", DType::f32, Shape{5}), b = small_output.input("b", DType::f32, Shape{4, 5});
+  const Tensor a = small_output.input("a", DType::f32, Shape{5}),
+               b = small_output.input("b", DType::f32, Shape{4, 5});
   small_output.output("small", exp(a));
   small_output.output("large", exp(a) + b);
   EXPECT_FALSE(can_fuse(small_output));

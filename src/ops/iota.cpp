@@ -11,13 +11,23 @@ struct State {
 };
 
 template <class T>
-T number(int64_t i) { return static_cast<T>(i); }
-struct F16 { uint16_t bits; };
-struct Bf16 { uint16_t bits; };
+T number(int64_t i) {
+  return static_cast<T>(i);
+}
+struct F16 {
+  uint16_t bits;
+};
+struct Bf16 {
+  uint16_t bits;
+};
 template <>
-F16 number<F16>(int64_t i) { return {float_to_f16(static_cast<float>(i))}; }
+F16 number<F16>(int64_t i) {
+  return {float_to_f16(static_cast<float>(i))};
+}
 template <>
-Bf16 number<Bf16>(int64_t i) { return {float_to_bf16(static_cast<float>(i))}; }
+Bf16 number<Bf16>(int64_t i) {
+  return {float_to_bf16(static_cast<float>(i))};
+}
 
 template <class T>
 void run(const State& s, void* const* args) {
@@ -30,7 +40,9 @@ void run(const State& s, void* const* args) {
 }
 
 template <class T>
-Kernel kernel_of(const State& s) { return make_kernel<State, run<T>>("iota", s); }
+Kernel kernel_of(const State& s) {
+  return make_kernel<State, run<T>>("iota", s);
+}
 
 std::vector<TensorType> infer(const OpCall& call) {
   const Shape shape{std::span<const int64_t>(call.attrs.ints("shape"))};
@@ -47,14 +59,26 @@ Kernel prepare(const KernelQuery& q) {
   for (int i = 0; i < axis; ++i) s.outer *= shape[i];
   for (int i = axis + 1; i < shape.rank(); ++i) s.inner *= shape[i];
   switch (q.out[0].dtype) {
-    case DType::u8: case DType::i8: return kernel_of<uint8_t>(s);
-    case DType::u16: case DType::i16: return kernel_of<uint16_t>(s);
-    case DType::u32: case DType::i32: return kernel_of<uint32_t>(s);
-    case DType::u64: case DType::i64: return kernel_of<uint64_t>(s);
-    case DType::f16: return kernel_of<F16>(s);
-    case DType::bf16: return kernel_of<Bf16>(s);
-    case DType::f32: return kernel_of<float>(s);
-    default: return kernel_of<double>(s);
+    case DType::u8:
+    case DType::i8:
+      return kernel_of<uint8_t>(s);
+    case DType::u16:
+    case DType::i16:
+      return kernel_of<uint16_t>(s);
+    case DType::u32:
+    case DType::i32:
+      return kernel_of<uint32_t>(s);
+    case DType::u64:
+    case DType::i64:
+      return kernel_of<uint64_t>(s);
+    case DType::f16:
+      return kernel_of<F16>(s);
+    case DType::bf16:
+      return kernel_of<Bf16>(s);
+    case DType::f32:
+      return kernel_of<float>(s);
+    default:
+      return kernel_of<double>(s);
   }
 }
 
@@ -68,17 +92,20 @@ std::vector<OpCase> cases() {
   return list;
 }
 
-constexpr AttrDef kAttrs[] = {{"axis", AttrKind::integer}, {"dtype", AttrKind::dtype}, {"shape", AttrKind::ints}};
+constexpr AttrDef kAttrs[] = {
+    {"axis", AttrKind::integer}, {"dtype", AttrKind::dtype}, {"shape", AttrKind::ints}};
 constexpr KernelDef kKernels[] = {{.name = "plain", .prepare = prepare}};
-constexpr OpDef kDefs[] = {{.name = "iota", .arity = {0, 0}, .attrs = kAttrs, .infer = infer, .kernels = kKernels, .cases = cases}};
+constexpr OpDef kDefs[] = {
+    {.name = "iota", .arity = {0, 0}, .attrs = kAttrs, .infer = infer, .kernels = kKernels, .cases = cases}};
 
 }  // namespace
 
 std::span<const OpDef> ops_iota() { return kDefs; }
 
 Tensor iota(DType dtype, const Shape& shape, int axis) {
-  return apply(get_op("iota"), {}, {{"dtype", dtype}, {"shape", Ints(shape.begin(), shape.end())},
-                                    {"axis", int64_t{axis}}}).front();
+  return apply(get_op("iota"), {},
+               {{"dtype", dtype}, {"shape", Ints(shape.begin(), shape.end())}, {"axis", int64_t{axis}}})
+      .front();
 }
 
 }  // namespace plimsoll

@@ -1,4 +1,5 @@
-// pad: per axis, elements before, after and between those of the input; negative numbers before and after cut off.
+// pad: per axis, elements before, after and between those of the input; negative numbers before and after cut
+// off.
 #include <cstring>
 
 #include "device/cpu/strided_copy.h"
@@ -27,24 +28,26 @@ Axis axis_of(int64_t size, int64_t low, int64_t high, int64_t interior) {
 
 Axis axis_of(const Shape& in, const Attrs& attrs, size_t i) {
   const Ints& interior = attrs.ints("interior");
-  return axis_of(in[static_cast<int>(i)], attrs.ints("low")[i], attrs.ints("high")[i], interior.empty() ? 0 : interior[i]);
+  return axis_of(in[static_cast<int>(i)], attrs.ints("low")[i], attrs.ints("high")[i],
+                 interior.empty() ? 0 : interior[i]);
 }
 
 std::vector<TensorType> infer(const OpCall& call) {
   const Shape& in = call.in[0].shape;
-  const Ints &low = call.attrs.ints("low"), &high = call.attrs.ints("high"), &interior = call.attrs.ints("interior");
+  const Ints &low = call.attrs.ints("low"), &high = call.attrs.ints("high"),
+             &interior = call.attrs.ints("interior");
   const size_t rank = static_cast<size_t>(in.rank());
   require_dtype(call, 0, kAllReal);
-  require(low.size() == rank && high.size() == rank && (interior.size() == rank || interior.empty()), "pad", "expected ",
-          rank, " pads before, after and between for ", call.in[0], ", got ", low.size(), ", ", high.size(), " and ",
-          interior.size());
+  require(low.size() == rank && high.size() == rank && (interior.size() == rank || interior.empty()), "pad",
+          "expected ", rank, " pads before, after and between for ", call.in[0], ", got ", low.size(), ", ",
+          high.size(), " and ", interior.size());
   constexpr int64_t kMost = int64_t{1} << 60;
   std::vector<int64_t> sizes;
   for (size_t i = 0; i < rank; ++i) {
-    require(interior.empty() || (interior[i] >= 0 && interior[i] < kMost), "pad", "expected 0 or more elements between, got ",
-            interior.empty() ? 0 : interior[i]);
-    require(std::abs(low[i]) < kMost && std::abs(high[i]) < kMost, "pad", "expected pads that fit a tensor, got ", low[i],
-            " and ", high[i]);
+    require(interior.empty() || (interior[i] >= 0 && interior[i] < kMost), "pad",
+            "expected 0 or more elements between, got ", interior.empty() ? 0 : interior[i]);
+    require(std::abs(low[i]) < kMost && std::abs(high[i]) < kMost, "pad",
+            "expected pads that fit a tensor, got ", low[i], " and ", high[i]);
     checked_mul(in[static_cast<int>(i)], interior.empty() ? 1 : interior[i] + 1, "pad");
     sizes.push_back(axis_of(in, call.attrs, i).size);
   }
@@ -84,17 +87,26 @@ void fill(const State& s, void* out) {
   T value;
   std::memcpy(&value, s.value, sizeof(T));
   constexpr int64_t kChunk = 1 << 16;
-  parallel_for((s.total + kChunk - 1) / kChunk, s.total < 4 * kChunk ? 1 : s.threads, [&](int64_t c, int) noexcept {
-    std::fill_n(static_cast<T*>(out) + c * kChunk, std::min(kChunk, s.total - c * kChunk), value);
-  });
+  parallel_for(
+      (s.total + kChunk - 1) / kChunk, s.total < 4 * kChunk ? 1 : s.threads, [&](int64_t c, int) noexcept {
+        std::fill_n(static_cast<T*>(out) + c * kChunk, std::min(kChunk, s.total - c * kChunk), value);
+      });
 }
 
 void run(const State& s, void* const* args) {
   switch (s.size) {
-    case 1: fill<uint8_t>(s, args[1]); break;
-    case 2: fill<uint16_t>(s, args[1]); break;
-    case 4: fill<uint32_t>(s, args[1]); break;
-    default: fill<uint64_t>(s, args[1]); break;
+    case 1:
+      fill<uint8_t>(s, args[1]);
+      break;
+    case 2:
+      fill<uint16_t>(s, args[1]);
+      break;
+    case 4:
+      fill<uint32_t>(s, args[1]);
+      break;
+    default:
+      fill<uint64_t>(s, args[1]);
+      break;
   }
   s.copy.run(static_cast<char*>(args[1]) + s.to, static_cast<const char*>(args[0]) + s.from);
 }
@@ -125,22 +137,40 @@ Kernel prepare(const KernelQuery& q) {
 }
 
 std::vector<OpCase> cases() {
-  struct Row { Shape shape; Ints low, high, interior; double value; };
-  const Row rows[] = {{{7}, {2}, {3}, {}, 0}, {{7}, {-2}, {1}, {}, 1}, {{7}, {-2}, {-2}, {2}, 0}, {{}, {}, {}, {}, 0},
-                      {{3, 4}, {0, 1}, {2, 0}, {1, 0}, 1}, {{0, 2}, {1, 0}, {1, 0}, {}, 1}, {{4}, {-3}, {-1}, {}, 0},
-                      {{2, 3, 1, 5, 4}, {1, 0, 0, -1, 2}, {0, 1, 2, 0, 0}, {0, 0, 3, 1, 0}, 0}, {{40, 50}, {1, 1}, {1, 1}, {}, 0}};
+  struct Row {
+    Shape shape;
+    Ints low, high, interior;
+    double value;
+  };
+  const Row rows[] = {{{7}, {2}, {3}, {}, 0},
+                      {{7}, {-2}, {1}, {}, 1},
+                      {{7}, {-2}, {-2}, {2}, 0},
+                      {{}, {}, {}, {}, 0},
+                      {{3, 4}, {0, 1}, {2, 0}, {1, 0}, 1},
+                      {{0, 2}, {1, 0}, {1, 0}, {}, 1},
+                      {{4}, {-3}, {-1}, {}, 0},
+                      {{2, 3, 1, 5, 4}, {1, 0, 0, -1, 2}, {0, 1, 2, 0, 0}, {0, 0, 3, 1, 0}, 0},
+                      {{40, 50}, {1, 1}, {1, 1}, {}, 0}};
   std::vector<OpCase> list;
   for (const Row& r : rows) {
-    list.push_back({{{r.shape}}, {{"low", r.low}, {"high", r.high}, {"interior", r.interior}, {"value", r.value}}});
+    list.push_back(
+        {{{r.shape}}, {{"low", r.low}, {"high", r.high}, {"interior", r.interior}, {"value", r.value}}});
   }
   return list;
 }
 
-constexpr AttrDef kAttrs[] = {{"high", AttrKind::ints}, {"interior", AttrKind::ints, "[]"}, {"low", AttrKind::ints},
+constexpr AttrDef kAttrs[] = {{"high", AttrKind::ints},
+                              {"interior", AttrKind::ints, "[]"},
+                              {"low", AttrKind::ints},
                               {"value", AttrKind::real, "0.0"}};
 constexpr KernelDef kKernels[] = {{.name = "strided copy", .prepare = prepare}};
-constexpr OpDef kDefs[] = {{.name = "pad", .attrs = kAttrs, .infer = infer, .grad = grad, .kernels = kKernels,
-                            .cases = cases, .dtypes = kAllReal}};
+constexpr OpDef kDefs[] = {{.name = "pad",
+                            .attrs = kAttrs,
+                            .infer = infer,
+                            .grad = grad,
+                            .kernels = kKernels,
+                            .cases = cases,
+                            .dtypes = kAllReal}};
 
 }  // namespace
 

@@ -42,8 +42,8 @@ TEST(Random, MatchesTheKnownAnswersOfPhilox) {
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> c, uint32_t k0, uint32_t k1) {
   for (int i = 0; i < 10; ++i) {
     const uint64_t p = uint64_t{0xD2511F53u} * c[0], q = uint64_t{0xCD9E8D57u} * c[2];
-    c = {static_cast<uint32_t>(q >> 32) ^ c[1] ^ k0, static_cast<uint32_t>(q), static_cast<uint32_t>(p >> 32) ^ c[3] ^ k1,
-         static_cast<uint32_t>(p)};
+    c = {static_cast<uint32_t>(q >> 32) ^ c[1] ^ k0, static_cast<uint32_t>(q),
+         static_cast<uint32_t>(p >> 32) ^ c[3] ^ k1, static_cast<uint32_t>(p)};
     k0 += 0x9E3779B9u;
     k1 += 0xBB67AE85u;
   }
@@ -52,7 +52,8 @@ std::array<uint32_t, 4> philox(std::array<uint32_t, 4> c, uint32_t k0, uint32_t 
 
 TEST(Random, EveryWordIsPhiloxOfItsBlock) {
   const uint32_t f = 0xffffffffu;
-  EXPECT_EQ(philox({f, f, f, f}, f, f), (std::array<uint32_t, 4>{0x408f276du, 0x41c83b0eu, 0xa20bc7c6u, 0x6d5451fdu}));
+  EXPECT_EQ(philox({f, f, f, f}, f, f),
+            (std::array<uint32_t, 4>{0x408f276du, 0x41c83b0eu, 0xa20bc7c6u, 0x6d5451fdu}));
   EXPECT_EQ(philox({0x243f6a88u, 0x85a308d3u, 0x13198a2eu, 0x03707344u}, 0xa4093822u, 0x299f31d0u),
             (std::array<uint32_t, 4>{0xd16cfe09u, 0x94fdccebu, 0x5001e420u, 0x24126ea1u}));
   const auto words = draw<uint32_t>("random_bits", key_of(0xa4093822u, 0x299f31d0u), 1003, {}, DType::u32, 2);
@@ -68,7 +69,8 @@ TEST(Random, NormalsAreTheSameOnEveryTargetAndForEveryNumberOfThreads) {
   for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
     hwy::SetSupportedTargetsForTest(target);
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    EXPECT_EQ(draw<float>("random_normal", key_of(1, 2), 100001, attrs, DType::f32, 1), expected) << hwy::TargetName(target);
+    EXPECT_EQ(draw<float>("random_normal", key_of(1, 2), 100001, attrs, DType::f32, 1), expected)
+        << hwy::TargetName(target);
   }
   hwy::SetSupportedTargetsForTest(0);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
@@ -100,7 +102,8 @@ TEST(Random, MomentsAreThoseOfTheDistributions) {
 }
 
 TEST(Random, UniformStaysBelowItsUpperBound) {
-  const auto x = draw<float>("random_uniform", key_of(1, 1), 100000, {{"dtype", DType::f32}, {"low", 1e7}, {"high", 1e7 + 1}}, DType::f32, 1);
+  const auto x = draw<float>("random_uniform", key_of(1, 1), 100000,
+                             {{"dtype", DType::f32}, {"low", 1e7}, {"high", 1e7 + 1}}, DType::f32, 1);
   for (const float v : x) ASSERT_LT(v, 1e7f + 1);
 }
 

@@ -1,5 +1,6 @@
 // reduce_sum, _prod, _max, _min, _and, _or over some axes. The result has the dtype of the input: integer
-// sums wrap, float sums are kept in f64 on the way. Of nothing: 0, 1, the lowest or highest value, true, false.
+// sums wrap, float sums are kept in f64 on the way. Of nothing: 0, 1, the lowest or highest value, true,
+// false.
 #include "device/cpu/tile.h"
 #include "ops/elementwise.h"
 
@@ -24,16 +25,18 @@ Shape result_shape(const Shape& in, const Ints& axes, bool keepdims, std::string
   const auto is = reduced(axes, in.rank(), place);
   std::vector<int64_t> sizes;
   for (int i = 0; i < in.rank(); ++i) {
-    if (!is[static_cast<size_t>(i)]) sizes.push_back(in[i]);
-    else if (keepdims) sizes.push_back(1);
+    if (!is[static_cast<size_t>(i)])
+      sizes.push_back(in[i]);
+    else if (keepdims)
+      sizes.push_back(1);
   }
   return Shape(std::span<const int64_t>(sizes));
 }
 
 std::vector<TensorType> infer(const OpCall& call) {
   require_dtype(call, 0, call.op.dtypes);
-  return {{call.in[0].dtype,
-           result_shape(call.in[0].shape, call.attrs.ints("axes"), call.attrs.flag("keepdims"), call.op.name)}};
+  return {{call.in[0].dtype, result_shape(call.in[0].shape, call.attrs.ints("axes"),
+                                          call.attrs.flag("keepdims"), call.op.name)}};
 }
 
 template <Fold F>
@@ -82,18 +85,21 @@ void grad_prod(GradContext& g) {
   }
   const Tensor rows = reshape(transpose(x, order), Shape{kept_count, folded});
   const auto shifted = [&](bool reverse) {
-    const Tensor part = reverse ? slice(rows, {0, 1}, {kept_count, folded}) : slice(rows, {0, 0}, {kept_count, folded - 1});
+    const Tensor part =
+        reverse ? slice(rows, {0, 1}, {kept_count, folded}) : slice(rows, {0, 0}, {kept_count, folded - 1});
     return pad(cumprod(part, 1, reverse), {0, reverse ? 0 : 1}, {0, reverse ? 1 : 0}, {}, 1.0);
   };
-  const Tensor others = folded > 1 ? shifted(false) * shifted(true) : broadcast_to(scalar_like(x, 1), rows.shape());
+  const Tensor others =
+      folded > 1 ? shifted(false) * shifted(true) : broadcast_to(scalar_like(x, 1), rows.shape());
   const Tensor dx = others * reshape(g.dout(), Shape{kept_count, 1});
   g.set(0, transpose(reshape(dx, Shape(std::span<const int64_t>(moved))), back));
 }
 
 std::vector<OpCase> cases() {
   const std::pair<Shape, Ints> shapes[] = {
-      {{}, {}}, {{7}, {0}}, {{1031}, {}}, {{33, 64}, {0}}, {{33, 64}, {1}}, {{5, 4, 3}, {1}}, {{5, 4, 3}, {0, 2}},
-      {{2, 3, 1, 5, 4}, {-1, 1}}, {{0, 3}, {1}}, {{3, 2}, {-2}}, {{40, 3001}, {0}}};
+      {{}, {}},        {{7}, {0}},       {{1031}, {}},        {{33, 64}, {0}},
+      {{33, 64}, {1}}, {{5, 4, 3}, {1}}, {{5, 4, 3}, {0, 2}}, {{2, 3, 1, 5, 4}, {-1, 1}},
+      {{0, 3}, {1}},   {{3, 2}, {-2}},   {{40, 3001}, {0}}};
   std::vector<OpCase> list;
   for (const auto& [shape, axes] : shapes) {
     // Numbers near 1: a product of many must neither overflow nor vanish.
@@ -130,22 +136,57 @@ constexpr KernelDef kKernels[] = {{.name = "tiles", .prepare = prepare<F>}};
 
 Cost cost(const OpCall& call, std::span<const TensorType> out) {
   return {static_cast<double>(call.in[0].shape.elements()),
-          static_cast<double>(byte_size(call.in[0].dtype, call.in[0].shape) + byte_size(out[0].dtype, out[0].shape))};
+          static_cast<double>(byte_size(call.in[0].dtype, call.in[0].shape) +
+                              byte_size(out[0].dtype, out[0].shape))};
 }
 
 constexpr OpDef kDefs[] = {
-    {.name = "reduce_sum", .attrs = kAttrs, .infer = infer, .grad = grad_sum, .kernels = kKernels<Fold::sum>,
-     .cost = cost, .cases = cases, .dtypes = kNumbers},
-    {.name = "reduce_prod", .attrs = kAttrs, .infer = infer, .grad = grad_prod, .kernels = kKernels<Fold::prod>,
-     .cost = cost, .cases = cases, .dtypes = kNumbers},
-    {.name = "reduce_max", .attrs = kAttrs, .infer = infer, .grad = grad_extremum, .kernels = kKernels<Fold::max>,
-     .cost = cost, .cases = cases_extremum, .dtypes = kAllReal},
-    {.name = "reduce_min", .attrs = kAttrs, .infer = infer, .grad = grad_extremum, .kernels = kKernels<Fold::min>,
-     .cost = cost, .cases = cases_extremum, .dtypes = kAllReal},
-    {.name = "reduce_and", .attrs = kAttrs, .infer = infer, .kernels = kKernels<Fold::logical_and>, .cost = cost,
-     .cases = cases_bool, .dtypes = kBools},
-    {.name = "reduce_or", .attrs = kAttrs, .infer = infer, .kernels = kKernels<Fold::logical_or>, .cost = cost,
-     .cases = cases_bool, .dtypes = kBools},
+    {.name = "reduce_sum",
+     .attrs = kAttrs,
+     .infer = infer,
+     .grad = grad_sum,
+     .kernels = kKernels<Fold::sum>,
+     .cost = cost,
+     .cases = cases,
+     .dtypes = kNumbers},
+    {.name = "reduce_prod",
+     .attrs = kAttrs,
+     .infer = infer,
+     .grad = grad_prod,
+     .kernels = kKernels<Fold::prod>,
+     .cost = cost,
+     .cases = cases,
+     .dtypes = kNumbers},
+    {.name = "reduce_max",
+     .attrs = kAttrs,
+     .infer = infer,
+     .grad = grad_extremum,
+     .kernels = kKernels<Fold::max>,
+     .cost = cost,
+     .cases = cases_extremum,
+     .dtypes = kAllReal},
+    {.name = "reduce_min",
+     .attrs = kAttrs,
+     .infer = infer,
+     .grad = grad_extremum,
+     .kernels = kKernels<Fold::min>,
+     .cost = cost,
+     .cases = cases_extremum,
+     .dtypes = kAllReal},
+    {.name = "reduce_and",
+     .attrs = kAttrs,
+     .infer = infer,
+     .kernels = kKernels<Fold::logical_and>,
+     .cost = cost,
+     .cases = cases_bool,
+     .dtypes = kBools},
+    {.name = "reduce_or",
+     .attrs = kAttrs,
+     .infer = infer,
+     .kernels = kKernels<Fold::logical_or>,
+     .cost = cost,
+     .cases = cases_bool,
+     .dtypes = kBools},
 };
 
 Tensor reduce(std::string_view name, const Tensor& x, const Ints& axes, bool keepdims) {
@@ -169,8 +210,12 @@ Tensor sum(const Tensor& x, const Ints& axes, bool keepdims) {
 Tensor prod(const Tensor& x, const Ints& axes, bool keepdims) {
   return reduce("reduce_prod", x.dtype() == DType::boolean ? cast(x, DType::i32) : x, axes, keepdims);
 }
-Tensor max(const Tensor& x, const Ints& axes, bool keepdims) { return reduce("reduce_max", x, axes, keepdims); }
-Tensor min(const Tensor& x, const Ints& axes, bool keepdims) { return reduce("reduce_min", x, axes, keepdims); }
+Tensor max(const Tensor& x, const Ints& axes, bool keepdims) {
+  return reduce("reduce_max", x, axes, keepdims);
+}
+Tensor min(const Tensor& x, const Ints& axes, bool keepdims) {
+  return reduce("reduce_min", x, axes, keepdims);
+}
 Tensor all(const Tensor& x, const Ints& axes, bool keepdims) {
   return reduce("reduce_and", cast(x, DType::boolean), axes, keepdims);
 }

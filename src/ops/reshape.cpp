@@ -21,8 +21,13 @@ std::vector<OpCase> cases() {
 }
 
 constexpr AttrDef kAttrs[] = {{"shape", AttrKind::ints}};
-constexpr OpDef kDefs[] = {
-    {.name = "reshape", .attrs = kAttrs, .infer = infer, .grad = grad, .alias = true, .cases = cases, .dtypes = kAllReal}};
+constexpr OpDef kDefs[] = {{.name = "reshape",
+                            .attrs = kAttrs,
+                            .infer = infer,
+                            .grad = grad,
+                            .alias = true,
+                            .cases = cases,
+                            .dtypes = kAllReal}};
 
 }  // namespace
 
@@ -47,8 +52,8 @@ Tensor reshape(const Tensor& x, std::span<const int64_t> sizes) {
     }
   }
   if (open) {
-    require(known > 0 && x.shape().elements() % known == 0, "reshape", "expected sizes that divide ", x.shape(),
-            ", got ", known, " for the known ones");
+    require(known > 0 && x.shape().elements() % known == 0, "reshape", "expected sizes that divide ",
+            x.shape(), ", got ", known, " for the known ones");
     *open = x.shape().elements() / known;
   }
   return reshape(x, Shape(std::span<const int64_t>(whole)));

@@ -18,7 +18,9 @@ struct State {
   int64_t start;  // bytes
 };
 
-void run(const State& s, void* const* args) { s.copy.run(args[1], static_cast<const char*>(args[0]) + s.start); }
+void run(const State& s, void* const* args) {
+  s.copy.run(args[1], static_cast<const char*>(args[0]) + s.start);
+}
 
 Kernel prepare(const KernelQuery& q) {
   const Shape& shape = q.in[0].shape;
@@ -37,7 +39,8 @@ Kernel prepare(const KernelQuery& q) {
 }
 
 std::vector<OpCase> cases() {
-  const std::pair<Shape, Ints> shapes[] = {{{7}, {0}}, {{5, 4}, {1}}, {{5, 4, 3}, {0, -1}}, {{0, 3}, {0}}, {{2, 3, 1, 5, 4}, {1, 3}}};
+  const std::pair<Shape, Ints> shapes[] = {
+      {{7}, {0}}, {{5, 4}, {1}}, {{5, 4, 3}, {0, -1}}, {{0, 3}, {0}}, {{2, 3, 1, 5, 4}, {1, 3}}};
   std::vector<OpCase> list;
   for (const auto& [shape, axes] : shapes) list.push_back({{{shape}}, {{"axes", axes}}});
   return list;
@@ -45,8 +48,13 @@ std::vector<OpCase> cases() {
 
 constexpr AttrDef kAttrs[] = {{"axes", AttrKind::ints}};
 constexpr KernelDef kKernels[] = {{.name = "strided copy", .prepare = prepare}};
-constexpr OpDef kDefs[] = {{.name = "reverse", .attrs = kAttrs, .infer = infer, .grad = grad, .kernels = kKernels,
-                            .cases = cases, .dtypes = kAllReal}};
+constexpr OpDef kDefs[] = {{.name = "reverse",
+                            .attrs = kAttrs,
+                            .infer = infer,
+                            .grad = grad,
+                            .kernels = kKernels,
+                            .cases = cases,
+                            .dtypes = kAllReal}};
 
 }  // namespace
 

@@ -39,21 +39,34 @@ void Clip(const void* const* in, void* out, size_t n, const double* bounds) {
 }  // namespace
 
 TileFn FindSelect(size_t size) {
-  return size == 1 ? Select<uint8_t> : size == 2 ? Select<uint16_t> : size == 4 ? Select<uint32_t> : Select<uint64_t>;
+  return size == 1   ? Select<uint8_t>
+         : size == 2 ? Select<uint16_t>
+         : size == 4 ? Select<uint32_t>
+                     : Select<uint64_t>;
 }
 
 TileFn FindClip(DType t) {
   switch (t) {
-    case DType::u8: return Clip<uint8_t>;
-    case DType::u16: return Clip<uint16_t>;
-    case DType::u32: return Clip<uint32_t>;
-    case DType::u64: return Clip<uint64_t>;
-    case DType::i8: return Clip<int8_t>;
-    case DType::i16: return Clip<int16_t>;
-    case DType::i32: return Clip<int32_t>;
-    case DType::i64: return Clip<int64_t>;
-    case DType::f64: return Clip<double>;
-    default: return Clip<float>;
+    case DType::u8:
+      return Clip<uint8_t>;
+    case DType::u16:
+      return Clip<uint16_t>;
+    case DType::u32:
+      return Clip<uint32_t>;
+    case DType::u64:
+      return Clip<uint64_t>;
+    case DType::i8:
+      return Clip<int8_t>;
+    case DType::i16:
+      return Clip<int16_t>;
+    case DType::i32:
+      return Clip<int32_t>;
+    case DType::i64:
+      return Clip<int64_t>;
+    case DType::f64:
+      return Clip<double>;
+    default:
+      return Clip<float>;
   }
 }
 
@@ -79,8 +92,8 @@ Tile tile_where(std::span<const TensorType>, const TensorType& out, const Attrs&
 std::vector<TensorType> infer_where(const OpCall& call) {
   require(call.in[0].dtype == DType::boolean, "where", "expected a condition of bool, got ", call.in[0]);
   require_dtype(call, 1, kAllReal);
-  require(call.in[1].dtype == call.in[2].dtype, "where", "expected two tensors of one dtype, got ", call.in[1],
-          " and ", call.in[2]);
+  require(call.in[1].dtype == call.in[2].dtype, "where", "expected two tensors of one dtype, got ",
+          call.in[1], " and ", call.in[2]);
   const Shape both = broadcast(call.in[1].shape, call.in[2].shape, "where");
   return {{call.in[1].dtype, broadcast(call.in[0].shape, both, "where")}};
 }
@@ -141,10 +154,20 @@ std::vector<OpCase> cases_clip() {
 constexpr AttrDef kClipAttrs[] = {{"low", AttrKind::real}, {"high", AttrKind::real}};
 
 constexpr OpDef kDefs[] = {
-    {.name = "where", .arity = {3, 3}, .infer = infer_where, .grad = grad_where, .tile = tile_where,
-     .cases = cases_where, .dtypes = kAllReal},
-    {.name = "clip", .attrs = kClipAttrs, .infer = infer_clip, .grad = grad_clip, .tile = tile_clip,
-     .cases = cases_clip, .dtypes = kNumbers},
+    {.name = "where",
+     .arity = {3, 3},
+     .infer = infer_where,
+     .grad = grad_where,
+     .tile = tile_where,
+     .cases = cases_where,
+     .dtypes = kAllReal},
+    {.name = "clip",
+     .attrs = kClipAttrs,
+     .infer = infer_clip,
+     .grad = grad_clip,
+     .tile = tile_clip,
+     .cases = cases_clip,
+     .dtypes = kNumbers},
 };
 
 }  // namespace
@@ -153,8 +176,9 @@ std::span<const OpDef> ops_select() { return kDefs; }
 
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   const DType t = promote(a.dtype(), b.dtype());
-  return apply1(get_op("where"), {condition.dtype() == DType::boolean ? condition : cast(condition, DType::boolean),
-                                  a.dtype() == t ? a : cast(a, t), b.dtype() == t ? b : cast(b, t)});
+  return apply1(get_op("where"),
+                {condition.dtype() == DType::boolean ? condition : cast(condition, DType::boolean),
+                 a.dtype() == t ? a : cast(a, t), b.dtype() == t ? b : cast(b, t)});
 }
 Tensor clip(const Tensor& x, double low, double high) {
   return apply1(get_op("clip"), {x}, {{"low", low}, {"high", high}});

@@ -8,17 +8,18 @@ namespace {
 
 std::vector<TensorType> infer(const OpCall& call) {
   const Shape& in = call.in[0].shape;
-  const Ints &starts = call.attrs.ints("starts"), &limits = call.attrs.ints("limits"), &strides = call.attrs.ints("strides");
+  const Ints &starts = call.attrs.ints("starts"), &limits = call.attrs.ints("limits"),
+             &strides = call.attrs.ints("strides");
   const size_t rank = static_cast<size_t>(in.rank());
-  require(starts.size() == rank && limits.size() == rank && (strides.size() == rank || strides.empty()), "slice",
-          "expected ", rank, " starts, limits and strides for ", call.in[0], ", got ", starts.size(), ", ", limits.size(),
-          " and ", strides.size());
+  require(starts.size() == rank && limits.size() == rank && (strides.size() == rank || strides.empty()),
+          "slice", "expected ", rank, " starts, limits and strides for ", call.in[0], ", got ", starts.size(),
+          ", ", limits.size(), " and ", strides.size());
   std::vector<int64_t> sizes;
   for (size_t i = 0; i < rank; ++i) {
     const int64_t size = in[static_cast<int>(i)], stride = strides.empty() ? 1 : strides[i];
     require(0 <= starts[i] && starts[i] <= limits[i] && limits[i] <= size && stride >= 1, "slice",
-            "expected 0 <= start <= limit <= ", size, " and stride >= 1 on axis ", i, ", got ", starts[i], ":", limits[i],
-            ":", stride);
+            "expected 0 <= start <= limit <= ", size, " and stride >= 1 on axis ", i, ", got ", starts[i],
+            ":", limits[i], ":", stride);
     sizes.push_back((limits[i] - starts[i]) / stride + ((limits[i] - starts[i]) % stride != 0));
   }
   return {{call.in[0].dtype, Shape(std::span<const int64_t>(sizes))}};
@@ -43,7 +44,9 @@ struct State {
   int64_t start;  // bytes
 };
 
-void run(const State& s, void* const* args) { s.copy.run(args[1], static_cast<const char*>(args[0]) + s.start); }
+void run(const State& s, void* const* args) {
+  s.copy.run(args[1], static_cast<const char*>(args[0]) + s.start);
+}
 
 Kernel prepare(const KernelQuery& q) {
   const Ints &starts = q.attrs.ints("starts"), &strides = q.attrs.ints("strides");
@@ -59,9 +62,16 @@ Kernel prepare(const KernelQuery& q) {
 }
 
 std::vector<OpCase> cases() {
-  struct Row { Shape shape; Ints starts, limits, strides; };
-  const Row rows[] = {{{7}, {2}, {6}, {}}, {{7}, {3}, {3}, {}}, {{5, 4}, {1, 0}, {5, 4}, {2, 3}}, {{}, {}, {}, {}},
-                      {{0, 3}, {0, 1}, {0, 3}, {}}, {{2, 3, 1, 5, 4}, {0, 1, 0, 2, 0}, {2, 3, 1, 5, 3}, {1, 1, 1, 2, 1}},
+  struct Row {
+    Shape shape;
+    Ints starts, limits, strides;
+  };
+  const Row rows[] = {{{7}, {2}, {6}, {}},
+                      {{7}, {3}, {3}, {}},
+                      {{5, 4}, {1, 0}, {5, 4}, {2, 3}},
+                      {{}, {}, {}, {}},
+                      {{0, 3}, {0, 1}, {0, 3}, {}},
+                      {{2, 3, 1, 5, 4}, {0, 1, 0, 2, 0}, {2, 3, 1, 5, 3}, {1, 1, 1, 2, 1}},
                       {{40, 70}, {3, 8}, {39, 64}, {}}};
   std::vector<OpCase> list;
   for (const Row& r : rows) {
@@ -70,10 +80,16 @@ std::vector<OpCase> cases() {
   return list;
 }
 
-constexpr AttrDef kAttrs[] = {{"limits", AttrKind::ints}, {"starts", AttrKind::ints}, {"strides", AttrKind::ints, "[]"}};
+constexpr AttrDef kAttrs[] = {
+    {"limits", AttrKind::ints}, {"starts", AttrKind::ints}, {"strides", AttrKind::ints, "[]"}};
 constexpr KernelDef kKernels[] = {{.name = "strided copy", .prepare = prepare}};
-constexpr OpDef kDefs[] = {{.name = "slice", .attrs = kAttrs, .infer = infer, .grad = grad, .kernels = kKernels,
-                            .cases = cases, .dtypes = kAllReal}};
+constexpr OpDef kDefs[] = {{.name = "slice",
+                            .attrs = kAttrs,
+                            .infer = infer,
+                            .grad = grad,
+                            .kernels = kKernels,
+                            .cases = cases,
+                            .dtypes = kAllReal}};
 
 }  // namespace
 

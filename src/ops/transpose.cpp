@@ -26,7 +26,8 @@ void grad(GradContext& g) {
   const Ints& order = g.attrs().ints("permutation");
   Ints back(order.size());
   for (size_t i = 0; i < order.size(); ++i) {
-    back[static_cast<size_t>(normalize_axis(order[i], g.in(0).rank(), "transpose"))] = static_cast<int64_t>(i);
+    back[static_cast<size_t>(normalize_axis(order[i], g.in(0).rank(), "transpose"))] =
+        static_cast<int64_t>(i);
   }
   g.set(0, transpose(g.dout(), back));
 }
@@ -45,9 +46,15 @@ Kernel prepare(const KernelQuery& q) {
 }
 
 std::vector<OpCase> cases() {
-  const std::pair<Shape, Ints> shapes[] = {
-      {{}, {}}, {{7}, {0}}, {{33, 65}, {1, 0}}, {{0, 3}, {1, 0}}, {{5, 1, 17}, {2, 0, 1}}, {{4, 9, 10, 3}, {0, 3, 1, 2}},
-      {{2, 3, 1, 5, 4}, {4, 2, 0, 3, 1}}, {{3, 8, 40}, {0, 2, 1}}, {{6, 5, 4}, {1, 0, -1}}};
+  const std::pair<Shape, Ints> shapes[] = {{{}, {}},
+                                           {{7}, {0}},
+                                           {{33, 65}, {1, 0}},
+                                           {{0, 3}, {1, 0}},
+                                           {{5, 1, 17}, {2, 0, 1}},
+                                           {{4, 9, 10, 3}, {0, 3, 1, 2}},
+                                           {{2, 3, 1, 5, 4}, {4, 2, 0, 3, 1}},
+                                           {{3, 8, 40}, {0, 2, 1}},
+                                           {{6, 5, 4}, {1, 0, -1}}};
   std::vector<OpCase> list;
   for (const auto& [shape, order] : shapes) list.push_back({{{shape}}, {{"permutation", order}}});
   return list;
@@ -55,8 +62,13 @@ std::vector<OpCase> cases() {
 
 constexpr AttrDef kAttrs[] = {{"permutation", AttrKind::ints}};
 constexpr KernelDef kKernels[] = {{.name = "strided copy", .prepare = prepare}};
-constexpr OpDef kDefs[] = {{.name = "transpose", .attrs = kAttrs, .infer = infer, .grad = grad, .kernels = kKernels,
-                            .cases = cases, .dtypes = kAllReal}};
+constexpr OpDef kDefs[] = {{.name = "transpose",
+                            .attrs = kAttrs,
+                            .infer = infer,
+                            .grad = grad,
+                            .kernels = kKernels,
+                            .cases = cases,
+                            .dtypes = kAllReal}};
 
 }  // namespace
 

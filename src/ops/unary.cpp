@@ -12,16 +12,20 @@
 #include "device/cpu/simd_loops-inl.h"
 #include "device/cpu/simd_math-inl.h"
 #include "graph/op.h"
+// clang-format off: after foreach_target.h
 #include <hwy/contrib/math/math-inl.h>
+// clang-format on
 
 #ifndef PLIMSOLL_UNARY_ROWS
 #define PLIMSOLL_UNARY_ROWS
 namespace plimsoll {
+// clang-format off
 enum class Unary {
   negative, absolute, sign, floor, ceil, round, square, reciprocal, exp, expm1, log, log1p, sqrt, rsqrt, cbrt,
-  sin, cos, tan, arcsin, arccos, arctan, sinh, cosh, tanh, arcsinh, arccosh, arctanh, sigmoid, erf, erfc, erfinv,
-  relu, isfinite, logical_not, bitwise_not,
+  sin, cos, tan, arcsin, arccos, arctan, sinh, cosh, tanh, arcsinh, arccosh, arctanh, sigmoid, erf, erfc,
+  erfinv, relu, isfinite, logical_not, bitwise_not,
 };
+// clang-format on
 }  // namespace plimsoll
 #endif
 
@@ -31,15 +35,19 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 using simd::K;
 
-#define PLIMSOLL_VEC(Name, ...)                                        \
-  struct Name {                                                        \
-    template <class D, class V>                                        \
-    static HWY_INLINE V vec([[maybe_unused]] D d, V x) { __VA_ARGS__ } \
+#define PLIMSOLL_VEC(Name, ...)                          \
+  struct Name {                                          \
+    template <class D, class V>                          \
+    static HWY_INLINE V vec([[maybe_unused]] D d, V x) { \
+      __VA_ARGS__                                        \
+    }                                                    \
   };
-#define PLIMSOLL_ONE(Name, ...)                 \
-  struct Name {                                 \
-    template <class T>                          \
-    static HWY_INLINE auto one(T x) { __VA_ARGS__ } \
+#define PLIMSOLL_ONE(Name, ...)       \
+  struct Name {                       \
+    template <class T>                \
+    static HWY_INLINE auto one(T x) { \
+      __VA_ARGS__                     \
+    }                                 \
   };
 
 PLIMSOLL_VEC(Negative, return hn::Neg(x);)
@@ -69,8 +77,8 @@ PLIMSOLL_VEC(Sinh, const auto a = hn::Abs(x); const auto e = simd::Expm1(d, a);
 PLIMSOLL_VEC(Cosh, const auto h = simd::Exp(d, hn::Mul(K(d, 0.5), hn::Abs(x)));
              return hn::Add(hn::Mul(hn::Mul(K(d, 0.5), h), h), hn::Div(hn::Div(K(d, 0.5), h), h));)
 PLIMSOLL_VEC(Arcsinh, const auto a = hn::Abs(x); const auto s = hn::Mul(a, a);
-             const auto near = simd::Log1p(
-                 d, hn::Add(a, hn::Div(s, hn::Add(K(d, 1), hn::Sqrt(hn::Add(s, K(d, 1)))))));
+             const auto near = simd::Log1p(d, hn::Add(a, hn::Div(s, hn::Add(K(d, 1),
+                                                                            hn::Sqrt(hn::Add(s, K(d, 1)))))));
              const auto far = hn::Add(simd::Log(d, a), K(d, 0.69314718055994531));
              const auto big = hn::Gt(a, K(d, 1e150));
              return simd::KeepNaN<D>(x, hn::CopySign(hn::IfThenElse(big, far, near), x));)
@@ -91,7 +99,9 @@ HWY_NOINLINE V Lanewise(D d, V x, F f) {
   return hn::Load(d, lanes);
 }
 template <class D, class V>
-HWY_INLINE bool TrigNear(D d, V x) { return hn::AllTrue(d, hn::Lt(hn::Abs(x), K(d, simd::kTrigLimit))); }
+HWY_INLINE bool TrigNear(D d, V x) {
+  return hn::AllTrue(d, hn::Lt(hn::Abs(x), K(d, simd::kTrigLimit)));
+}
 PLIMSOLL_VEC(Sin, if (!TrigNear(d, x)) return Lanewise(d, x, [](double v) { return std::sin(v); });
              return simd::SinCos(d, x, 0);)
 PLIMSOLL_VEC(Cos, if (!TrigNear(d, x)) return Lanewise(d, x, [](double v) { return std::cos(v); });
@@ -105,13 +115,15 @@ PLIMSOLL_VEC(Arctan, return simd::KeepNaN<D>(x, hn::Atan(d, x));)
 
 // f32: x P(x^2) below 1, and 1 - e^Q(|x|) above; minimax fits of this project, 3e-8 relative.
 PLIMSOLL_VEC(Erf32, const auto a = hn::Min(hn::Abs(x), K(d, 4.1));
-             const auto near = hn::Mul(
-                 x, simd::Poly(d, hn::Mul(x, x), {1.1283791657267073, -0.3761262582421868, 0.11283585148453745,
-                                                  -0.026853811928618243, 0.005188327673053869,
-                                                  -0.0008010193513731528, 7.853860984587124e-05}));
-             const auto log = simd::Poly(d, a, {0.0001824594197121537, -1.1295520376576835, -0.6332724214419454,
-                                                -0.10836154375940155, 0.025171803008606775, -0.0041908535499732835,
-                                                0.00043852947191036495, -2.144552489802276e-05});
+             const auto near = hn::Mul(x, simd::Poly(d, hn::Mul(x, x),
+                                                     {1.1283791657267073, -0.3761262582421868,
+                                                      0.11283585148453745, -0.026853811928618243,
+                                                      0.005188327673053869, -0.0008010193513731528,
+                                                      7.853860984587124e-05}));
+             const auto log = simd::Poly(d, a,
+                                         {0.0001824594197121537, -1.1295520376576835, -0.6332724214419454,
+                                          -0.10836154375940155, 0.025171803008606775, -0.0041908535499732835,
+                                          0.00043852947191036495, -2.144552489802276e-05});
              const auto far = hn::CopySign(hn::Sub(K(d, 1), simd::Exp(d, log)), x);
              return simd::KeepNaN<D>(x, hn::IfThenElse(hn::Lt(a, K(d, 1)), near, far));)
 
@@ -136,7 +148,8 @@ inline double InverseErf(double y) {
 PLIMSOLL_ONE(Erfinv, return static_cast<T>(InverseErf(x));)
 
 PLIMSOLL_ONE(IntNegative, return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(x));)
-PLIMSOLL_ONE(IntAbsolute, if constexpr (std::is_signed_v<T>) return x < 0 ? IntNegative::one(x) : x; else return x;)
+PLIMSOLL_ONE(IntAbsolute, if constexpr (std::is_signed_v<T>) return x < 0 ? IntNegative::one(x) : x;
+             else return x;)
 PLIMSOLL_ONE(IntSign, return static_cast<T>((x > 0) - (x < T(0)));)
 PLIMSOLL_ONE(Same, return x;)
 PLIMSOLL_ONE(IntSquare, return static_cast<T>(static_cast<uint64_t>(x) * static_cast<uint64_t>(x));)
@@ -147,78 +160,134 @@ PLIMSOLL_ONE(Finite, return x - x == T(0);)
 PLIMSOLL_ONE(True, (void)x; return true;)
 
 template <class Op>
-TileFn ForFloats(DType t) { return t == DType::f64 ? simd::Map1<Op, double> : simd::Map1<Op, float>; }
+TileFn ForFloats(DType t) {
+  return t == DType::f64 ? simd::Map1<Op, double> : simd::Map1<Op, float>;
+}
 template <class Op>  // f32 through f64
-TileFn ForFloatsWide(DType t) { return t == DType::f64 ? TileFn(simd::Map1<Op, double>) : TileFn(simd::Map1Wide<Op>); }
+TileFn ForFloatsWide(DType t) {
+  return t == DType::f64 ? TileFn(simd::Map1<Op, double>) : TileFn(simd::Map1Wide<Op>);
+}
 template <class Op>
-TileFn ForFloatsOne(DType t) { return t == DType::f64 ? simd::Each1<Op, double> : simd::Each1<Op, float>; }
+TileFn ForFloatsOne(DType t) {
+  return t == DType::f64 ? simd::Each1<Op, double> : simd::Each1<Op, float>;
+}
 
 template <class Op>
 TileFn ForIntegers(DType t) {
   switch (t) {
-    case DType::u8: return simd::Each1<Op, uint8_t>;
-    case DType::u16: return simd::Each1<Op, uint16_t>;
-    case DType::u32: return simd::Each1<Op, uint32_t>;
-    case DType::u64: return simd::Each1<Op, uint64_t>;
-    case DType::i8: return simd::Each1<Op, int8_t>;
-    case DType::i16: return simd::Each1<Op, int16_t>;
-    case DType::i32: return simd::Each1<Op, int32_t>;
-    case DType::i64: return simd::Each1<Op, int64_t>;
-    default: return nullptr;
+    case DType::u8:
+      return simd::Each1<Op, uint8_t>;
+    case DType::u16:
+      return simd::Each1<Op, uint16_t>;
+    case DType::u32:
+      return simd::Each1<Op, uint32_t>;
+    case DType::u64:
+      return simd::Each1<Op, uint64_t>;
+    case DType::i8:
+      return simd::Each1<Op, int8_t>;
+    case DType::i16:
+      return simd::Each1<Op, int16_t>;
+    case DType::i32:
+      return simd::Each1<Op, int32_t>;
+    case DType::i64:
+      return simd::Each1<Op, int64_t>;
+    default:
+      return nullptr;
   }
 }
 template <class Op, class IntOp>
-TileFn ForNumbers(DType t) { return is_float(t) ? ForFloats<Op>(t) : ForIntegers<IntOp>(t); }
+TileFn ForNumbers(DType t) {
+  return is_float(t) ? ForFloats<Op>(t) : ForIntegers<IntOp>(t);
+}
 
 TileFn FiniteOf(DType t) {
   if (t == DType::f64) return simd::Each1<Finite, double, uint8_t>;
   if (is_float(t)) return simd::Each1<Finite, float, uint8_t>;
   switch (size_of(t)) {
-    case 1: return simd::Each1<True, uint8_t, uint8_t>;
-    case 2: return simd::Each1<True, uint16_t, uint8_t>;
-    case 4: return simd::Each1<True, uint32_t, uint8_t>;
-    default: return simd::Each1<True, uint64_t, uint8_t>;
+    case 1:
+      return simd::Each1<True, uint8_t, uint8_t>;
+    case 2:
+      return simd::Each1<True, uint16_t, uint8_t>;
+    case 4:
+      return simd::Each1<True, uint32_t, uint8_t>;
+    default:
+      return simd::Each1<True, uint64_t, uint8_t>;
   }
 }
 }  // namespace
 
 TileFn FindUnary(Unary which, DType t) {
   switch (which) {
-    case Unary::negative: return ForNumbers<Negative, IntNegative>(t);
-    case Unary::absolute: return ForNumbers<Absolute, IntAbsolute>(t);
-    case Unary::sign: return ForNumbers<Sign, IntSign>(t);
-    case Unary::floor: return ForNumbers<Floor, Same>(t);
-    case Unary::ceil: return ForNumbers<Ceil, Same>(t);
-    case Unary::round: return ForNumbers<Round, Same>(t);
-    case Unary::square: return ForNumbers<Square, IntSquare>(t);
-    case Unary::relu: return ForNumbers<Relu, IntRelu>(t);
-    case Unary::reciprocal: return ForFloats<Reciprocal>(t);
-    case Unary::exp: return ForFloats<Exp>(t);
-    case Unary::expm1: return ForFloats<Expm1>(t);
-    case Unary::log: return ForFloats<Log>(t);
-    case Unary::log1p: return ForFloats<Log1p>(t);
-    case Unary::sqrt: return ForFloats<Sqrt>(t);
-    case Unary::rsqrt: return ForFloats<Rsqrt>(t);
-    case Unary::cbrt: return ForFloatsOne<Cbrt>(t);
-    case Unary::sin: return ForFloatsWide<Sin>(t);
-    case Unary::cos: return ForFloatsWide<Cos>(t);
-    case Unary::tan: return ForFloatsWide<Tan>(t);
-    case Unary::arcsin: return ForFloats<Arcsin>(t);
-    case Unary::arccos: return ForFloats<Arccos>(t);
-    case Unary::arctan: return ForFloats<Arctan>(t);
-    case Unary::sinh: return ForFloats<Sinh>(t);
-    case Unary::cosh: return ForFloats<Cosh>(t);
-    case Unary::tanh: return ForFloats<Tanh>(t);
-    case Unary::arcsinh: return ForFloatsWide<Arcsinh>(t);
-    case Unary::arccosh: return ForFloatsWide<Arccosh>(t);
-    case Unary::arctanh: return ForFloatsWide<Arctanh>(t);
-    case Unary::sigmoid: return ForFloats<Sigmoid>(t);
-    case Unary::erf: return t == DType::f64 ? TileFn(simd::Each1<Erf, double>) : TileFn(simd::Map1<Erf32, float>);
-    case Unary::erfc: return ForFloatsOne<Erfc>(t);
-    case Unary::erfinv: return ForFloatsOne<Erfinv>(t);
-    case Unary::isfinite: return FiniteOf(t);
-    case Unary::logical_not: return simd::Each1<Flip, uint8_t>;
-    case Unary::bitwise_not: return t == DType::boolean ? TileFn(simd::Each1<Flip, uint8_t>) : ForIntegers<BitNot>(t);
+    case Unary::negative:
+      return ForNumbers<Negative, IntNegative>(t);
+    case Unary::absolute:
+      return ForNumbers<Absolute, IntAbsolute>(t);
+    case Unary::sign:
+      return ForNumbers<Sign, IntSign>(t);
+    case Unary::floor:
+      return ForNumbers<Floor, Same>(t);
+    case Unary::ceil:
+      return ForNumbers<Ceil, Same>(t);
+    case Unary::round:
+      return ForNumbers<Round, Same>(t);
+    case Unary::square:
+      return ForNumbers<Square, IntSquare>(t);
+    case Unary::relu:
+      return ForNumbers<Relu, IntRelu>(t);
+    case Unary::reciprocal:
+      return ForFloats<Reciprocal>(t);
+    case Unary::exp:
+      return ForFloats<Exp>(t);
+    case Unary::expm1:
+      return ForFloats<Expm1>(t);
+    case Unary::log:
+      return ForFloats<Log>(t);
+    case Unary::log1p:
+      return ForFloats<Log1p>(t);
+    case Unary::sqrt:
+      return ForFloats<Sqrt>(t);
+    case Unary::rsqrt:
+      return ForFloats<Rsqrt>(t);
+    case Unary::cbrt:
+      return ForFloatsOne<Cbrt>(t);
+    case Unary::sin:
+      return ForFloatsWide<Sin>(t);
+    case Unary::cos:
+      return ForFloatsWide<Cos>(t);
+    case Unary::tan:
+      return ForFloatsWide<Tan>(t);
+    case Unary::arcsin:
+      return ForFloats<Arcsin>(t);
+    case Unary::arccos:
+      return ForFloats<Arccos>(t);
+    case Unary::arctan:
+      return ForFloats<Arctan>(t);
+    case Unary::sinh:
+      return ForFloats<Sinh>(t);
+    case Unary::cosh:
+      return ForFloats<Cosh>(t);
+    case Unary::tanh:
+      return ForFloats<Tanh>(t);
+    case Unary::arcsinh:
+      return ForFloatsWide<Arcsinh>(t);
+    case Unary::arccosh:
+      return ForFloatsWide<Arccosh>(t);
+    case Unary::arctanh:
+      return ForFloatsWide<Arctanh>(t);
+    case Unary::sigmoid:
+      return ForFloats<Sigmoid>(t);
+    case Unary::erf:
+      return t == DType::f64 ? TileFn(simd::Each1<Erf, double>) : TileFn(simd::Map1<Erf32, float>);
+    case Unary::erfc:
+      return ForFloatsOne<Erfc>(t);
+    case Unary::erfinv:
+      return ForFloatsOne<Erfinv>(t);
+    case Unary::isfinite:
+      return FiniteOf(t);
+    case Unary::logical_not:
+      return simd::Each1<Flip, uint8_t>;
+    case Unary::bitwise_not:
+      return t == DType::boolean ? TileFn(simd::Each1<Flip, uint8_t>) : ForIntegers<BitNot>(t);
   }
   return nullptr;
 }
@@ -234,8 +303,8 @@ HWY_EXPORT(FindUnary);
 namespace {
 
 constexpr std::array kBools = {DType::boolean};
-constexpr std::array kBits = {DType::boolean, DType::u8, DType::u16, DType::u32, DType::u64,
-                              DType::i8, DType::i16, DType::i32, DType::i64};
+constexpr std::array kBits = {DType::boolean, DType::u8,  DType::u16, DType::u32, DType::u64,
+                              DType::i8,      DType::i16, DType::i32, DType::i64};
 
 template <Unary U>
 Tile tile_of(std::span<const TensorType> in, const TensorType&, const Attrs&) {
@@ -259,46 +328,46 @@ std::vector<OpCase> cases() {
   return list;
 }
 
-#define PLIMSOLL_GRAD(name, ...)                                             \
-  void grad_##name(GradContext& g) {                                         \
-    [[maybe_unused]] const Tensor& x = g.in(0);                              \
-    [[maybe_unused]] const Tensor& y = g.out();                              \
-    const Tensor& dy = g.dout();                                             \
-    if (is_float(x.dtype())) g.set(0, __VA_ARGS__);                          \
+#define PLIMSOLL_GRAD(name, ...)                    \
+  void grad_##name(GradContext& g) {                \
+    [[maybe_unused]] const Tensor& x = g.in(0);     \
+    [[maybe_unused]] const Tensor& y = g.out();     \
+    const Tensor& dy = g.dout();                    \
+    if (is_float(x.dtype())) g.set(0, __VA_ARGS__); \
   }
 PLIMSOLL_GRAD(negative, -dy)
-PLIMSOLL_GRAD(absolute, dy * sign(x))
-PLIMSOLL_GRAD(square, dy * (x * 2.0))
-PLIMSOLL_GRAD(reciprocal, -(dy * square(y)))
-PLIMSOLL_GRAD(exp, dy * y)
-PLIMSOLL_GRAD(expm1, dy * (y + 1.0))
+PLIMSOLL_GRAD(absolute, dy* sign(x))
+PLIMSOLL_GRAD(square, dy*(x * 2.0))
+PLIMSOLL_GRAD(reciprocal, -(dy* square(y)))
+PLIMSOLL_GRAD(exp, dy* y)
+PLIMSOLL_GRAD(expm1, dy*(y + 1.0))
 PLIMSOLL_GRAD(log, dy / x)
 PLIMSOLL_GRAD(log1p, dy / (x + 1.0))
 PLIMSOLL_GRAD(sqrt, dy * 0.5 / y)
 PLIMSOLL_GRAD(rsqrt, dy * -0.5 * y / x)
 PLIMSOLL_GRAD(cbrt, dy / (square(y) * 3.0))
-PLIMSOLL_GRAD(sin, dy * cos(x))
-PLIMSOLL_GRAD(cos, -(dy * sin(x)))
-PLIMSOLL_GRAD(tan, dy * (square(y) + 1.0))
-PLIMSOLL_GRAD(arcsin, dy * rsqrt(1.0 - square(x)))
-PLIMSOLL_GRAD(arccos, -(dy * rsqrt(1.0 - square(x))))
+PLIMSOLL_GRAD(sin, dy* cos(x))
+PLIMSOLL_GRAD(cos, -(dy* sin(x)))
+PLIMSOLL_GRAD(tan, dy*(square(y) + 1.0))
+PLIMSOLL_GRAD(arcsin, dy* rsqrt(1.0 - square(x)))
+PLIMSOLL_GRAD(arccos, -(dy* rsqrt(1.0 - square(x))))
 PLIMSOLL_GRAD(arctan, dy / (square(x) + 1.0))
-PLIMSOLL_GRAD(sinh, dy * cosh(x))
-PLIMSOLL_GRAD(cosh, dy * sinh(x))
-PLIMSOLL_GRAD(tanh, dy * (1.0 - square(y)))
-PLIMSOLL_GRAD(arcsinh, dy * rsqrt(square(x) + 1.0))
-PLIMSOLL_GRAD(arccosh, dy * rsqrt(square(x) - 1.0))
+PLIMSOLL_GRAD(sinh, dy* cosh(x))
+PLIMSOLL_GRAD(cosh, dy* sinh(x))
+PLIMSOLL_GRAD(tanh, dy*(1.0 - square(y)))
+PLIMSOLL_GRAD(arcsinh, dy* rsqrt(square(x) + 1.0))
+PLIMSOLL_GRAD(arccosh, dy* rsqrt(square(x) - 1.0))
 PLIMSOLL_GRAD(arctanh, dy / (1.0 - square(x)))
-PLIMSOLL_GRAD(sigmoid, dy * (y * (1.0 - y)))
-PLIMSOLL_GRAD(erf, dy * (exp(-square(x)) * 1.1283791670955126))
-PLIMSOLL_GRAD(erfc, dy * (exp(-square(x)) * -1.1283791670955126))
-PLIMSOLL_GRAD(erfinv, dy * (exp(square(y)) * 0.88622692545275801))
+PLIMSOLL_GRAD(sigmoid, dy*(y*(1.0 - y)))
+PLIMSOLL_GRAD(erf, dy*(exp(-square(x)) * 1.1283791670955126))
+PLIMSOLL_GRAD(erfc, dy*(exp(-square(x)) * -1.1283791670955126))
+PLIMSOLL_GRAD(erfinv, dy*(exp(square(y)) * 0.88622692545275801))
 PLIMSOLL_GRAD(relu, where(greater(x, scalar_like(x, 0)), dy, scalar_like(dy, 0)))
 
-#define PLIMSOLL_ROW(fn, grad_fn, type_list, case_list)                                               \
-  OpDef {                                                                                             \
-    .name = #fn, .infer = infer, .grad = grad_fn, .tile = tile_of<Unary::fn>, .cases = case_list,     \
-    .dtypes = type_list                                                                               \
+#define PLIMSOLL_ROW(fn, grad_fn, type_list, case_list)                                           \
+  OpDef {                                                                                         \
+    .name = #fn, .infer = infer, .grad = grad_fn, .tile = tile_of<Unary::fn>, .cases = case_list, \
+    .dtypes = type_list                                                                           \
   }
 
 constexpr OpDef kDefs[] = {
@@ -335,9 +404,15 @@ constexpr OpDef kDefs[] = {
     PLIMSOLL_ROW(erfinv, grad_erfinv, kFloats, (cases<-900, 900>)),
     PLIMSOLL_ROW(relu, grad_relu, kNumbers, (cases<-2000, 2000>)),
     PLIMSOLL_ROW(bitwise_not, nullptr, kBits, (cases<-9000, 9000, false>)),
-    {.name = "isfinite", .infer = infer_bool, .tile = tile_of<Unary::isfinite>, .cases = cases<-2000, 2000, false>,
+    {.name = "isfinite",
+     .infer = infer_bool,
+     .tile = tile_of<Unary::isfinite>,
+     .cases = cases<-2000, 2000, false>,
      .dtypes = kAllReal},
-    {.name = "logical_not", .infer = infer, .tile = tile_of<Unary::logical_not>, .cases = cases<0, 1000, false>,
+    {.name = "logical_not",
+     .infer = infer,
+     .tile = tile_of<Unary::logical_not>,
+     .cases = cases<0, 1000, false>,
      .dtypes = kBools},
 };
 

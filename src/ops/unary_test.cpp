@@ -20,15 +20,19 @@ double sigmoid_exact(double x) { return 1 / (1 + std::exp(-x)); }
 double rsqrt_exact(double x) { return 1 / std::sqrt(x); }
 
 const Row kRows[] = {
-    {"exp", std::exp, -110, 95, 2}, {"expm1", std::expm1, -30, 95, 3}, {"log", std::log, 0, 1e30, 3},
-    {"log", std::log, 0.5, 2, 3}, {"log1p", std::log1p, -0.999, 10, 4}, {"log1p", std::log1p, -1e-3, 1e-3, 4},
-    {"tanh", std::tanh, -12, 12, 4}, {"tanh", std::tanh, -1e-2, 1e-2, 4}, {"sigmoid", sigmoid_exact, -80, 80, 4},
-    {"sin", std::sin, -1000, 1000, 1}, {"sin", std::sin, -1e7, 1e7, 1}, {"cos", std::cos, -1000, 1000, 1},
-    {"tan", std::tan, -100, 100, 2}, {"arcsin", std::asin, -1, 1, 5}, {"arccos", std::acos, -1, 1, 5},
-    {"arctan", std::atan, -50, 50, 5}, {"sinh", std::sinh, -89, 89, 5}, {"cosh", std::cosh, -89, 89, 5},
-    {"arcsinh", std::asinh, -1e3, 1e3, 2}, {"arccosh", std::acosh, 1, 1e3, 2}, {"arctanh", std::atanh, -1, 1, 2},
-    {"erf", std::erf, -5, 5, 5}, {"erf", std::erf, -1e-3, 1e-3, 5}, {"erfc", std::erfc, -3, 9, 3},
-    {"cbrt", std::cbrt, -1e3, 1e3, 2}, {"rsqrt", rsqrt_exact, 1e-6, 1e6, 2},
+    {"exp", std::exp, -110, 95, 2},         {"expm1", std::expm1, -30, 95, 3},
+    {"log", std::log, 0, 1e30, 3},          {"log", std::log, 0.5, 2, 3},
+    {"log1p", std::log1p, -0.999, 10, 4},   {"log1p", std::log1p, -1e-3, 1e-3, 4},
+    {"tanh", std::tanh, -12, 12, 4},        {"tanh", std::tanh, -1e-2, 1e-2, 4},
+    {"sigmoid", sigmoid_exact, -80, 80, 4}, {"sin", std::sin, -1000, 1000, 1},
+    {"sin", std::sin, -1e7, 1e7, 1},        {"cos", std::cos, -1000, 1000, 1},
+    {"tan", std::tan, -100, 100, 2},        {"arcsin", std::asin, -1, 1, 5},
+    {"arccos", std::acos, -1, 1, 5},        {"arctan", std::atan, -50, 50, 5},
+    {"sinh", std::sinh, -89, 89, 5},        {"cosh", std::cosh, -89, 89, 5},
+    {"arcsinh", std::asinh, -1e3, 1e3, 2},  {"arccosh", std::acosh, 1, 1e3, 2},
+    {"arctanh", std::atanh, -1, 1, 2},      {"erf", std::erf, -5, 5, 5},
+    {"erf", std::erf, -1e-3, 1e-3, 5},      {"erfc", std::erfc, -3, 9, 3},
+    {"cbrt", std::cbrt, -1e3, 1e3, 2},      {"rsqrt", rsqrt_exact, 1e-6, 1e6, 2},
 };
 
 Tile tile_of(const char* name, DType t) {
@@ -65,7 +69,8 @@ void check(const Row& row, DType t, double tolerance, const char* target) {
     const double exact = row.exact(static_cast<double>(x[i]));
     const T rounded = static_cast<T>(exact);
     if (!std::isfinite(rounded)) {
-      ASSERT_TRUE(y[i] == rounded || (std::isnan(y[i]) && std::isnan(rounded))) << row.name << "(" << x[i] << ") = " << y[i] << " on " << target;
+      ASSERT_TRUE(y[i] == rounded || (std::isnan(y[i]) && std::isnan(rounded)))
+          << row.name << "(" << x[i] << ") = " << y[i] << " on " << target;
     } else {
       const double allowed = tolerance * std::abs(exact) + std::numeric_limits<T>::min() * 1e-3;
       ASSERT_NEAR(y[i], exact, allowed) << row.name << "(" << x[i] << ") on " << target;
@@ -105,7 +110,8 @@ TEST(Unary, SpecialValuesAreThoseOfTheCLibrary) {
       for (int i = 0; i < 8; ++i) {
         const float exact = static_cast<float>(row.exact(special[i]));
         if (std::isnan(exact)) {
-          EXPECT_TRUE(std::isnan(y[i])) << row.name << "(" << special[i] << ") = " << y[i] << " on " << target;
+          EXPECT_TRUE(std::isnan(y[i]))
+              << row.name << "(" << special[i] << ") = " << y[i] << " on " << target;
         } else if (std::isinf(exact) || exact == 0) {
           EXPECT_EQ(y[i], exact) << row.name << "(" << special[i] << ") on " << target;
         }

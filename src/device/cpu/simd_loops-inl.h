@@ -6,9 +6,9 @@
 #define PLIMSOLL_SIMD_LOOPS_INL_H
 #endif
 
-#include <cstddef>
-
 #include <hwy/highway.h>
+
+#include <cstddef>
 
 #include "device/cpu/highway.h"
 
@@ -40,7 +40,8 @@ void Map2(const void* const* in, void* out, size_t n, const double*) {
   const T* b = static_cast<const T*>(in[1]);
   T* y = static_cast<T*>(out);
   size_t i = 0;
-  for (; i + lanes <= n; i += lanes) hn::StoreU(Op::vec(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, y + i);
+  for (; i + lanes <= n; i += lanes)
+    hn::StoreU(Op::vec(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, y + i);
   if (i == n) return;
   HWY_ALIGN T left[HWY_MAX_BYTES / sizeof(T)];
   HWY_ALIGN T right[HWY_MAX_BYTES / sizeof(T)];

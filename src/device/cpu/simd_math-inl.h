@@ -7,20 +7,25 @@
 #define PLIMSOLL_SIMD_MATH_INL_H
 #endif
 
+#include <hwy/highway.h>
+
 #include <cmath>
 #include <cstdint>
 #include <limits>
-
-#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace plimsoll::HWY_NAMESPACE::simd {
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class D> using VecOf = hn::Vec<D>;
-template <class D> inline constexpr bool kIsF32 = sizeof(hn::TFromD<D>) == 4;
+template <class D>
+using VecOf = hn::Vec<D>;
+template <class D>
+inline constexpr bool kIsF32 = sizeof(hn::TFromD<D>) == 4;
 
-template <class D> HWY_INLINE VecOf<D> K(D d, double c) { return hn::Set(d, static_cast<hn::TFromD<D>>(c)); }
+template <class D>
+HWY_INLINE VecOf<D> K(D d, double c) {
+  return hn::Set(d, static_cast<hn::TFromD<D>>(c));
+}
 
 // c[0] + c[1] x + ... by Horner's rule.
 template <class D, size_t N>
@@ -31,8 +36,12 @@ HWY_INLINE VecOf<D> Poly(D d, VecOf<D> x, const double (&c)[N]) {
 }
 
 // Adding this puts round(x) into the low bits of the mantissa.
-template <class D> constexpr double Magic() { return kIsF32<D> ? 12582912.0 : 6755399441055744.0; }
-template <class D> constexpr int kMantissa = kIsF32<D> ? 23 : 52;
+template <class D>
+constexpr double Magic() {
+  return kIsF32<D> ? 12582912.0 : 6755399441055744.0;
+}
+template <class D>
+constexpr int kMantissa = kIsF32<D> ? 23 : 52;
 
 // 2^k for k = t - magic, |k| within the exponents of normal numbers.
 template <class D>
@@ -55,8 +64,9 @@ HWY_INLINE VecOf<D> ExpParts(D d, VecOf<D> x, VecOf<D>& high, VecOf<D>& low) {
   } else {
     r = hn::NegMulAdd(k, K(d, 0x1.62e42fee00000p-1), x);
     r = hn::NegMulAdd(k, K(d, 0x1.a39ef35793c76p-33), r);
-    p = Poly(d, r, {1.0, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880,
-                    1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800});
+    p = Poly(d, r,
+             {1.0, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880,
+              1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800});
   }
   const auto half = hn::MulAdd(k, K(d, 0.5), magic);
   const auto rest = hn::Add(hn::Sub(k, hn::Sub(half, magic)), magic);
@@ -65,10 +75,14 @@ HWY_INLINE VecOf<D> ExpParts(D d, VecOf<D> x, VecOf<D>& high, VecOf<D>& low) {
   return hn::Mul(p, r);
 }
 
-template <class D> HWY_INLINE VecOf<D> ClampExp(D d, VecOf<D> x) {
+template <class D>
+HWY_INLINE VecOf<D> ClampExp(D d, VecOf<D> x) {
   return hn::Min(hn::Max(x, K(d, kIsF32<D> ? -104.0 : -746.0)), K(d, kIsF32<D> ? 89.0 : 710.0));
 }
-template <class D> HWY_INLINE VecOf<D> KeepNaN(VecOf<D> x, VecOf<D> y) { return hn::IfThenElse(hn::IsNaN(x), x, y); }
+template <class D>
+HWY_INLINE VecOf<D> KeepNaN(VecOf<D> x, VecOf<D> y) {
+  return hn::IfThenElse(hn::IsNaN(x), x, y);
+}
 
 template <class D>
 HWY_INLINE VecOf<D> Exp(D d, VecOf<D> x) {
@@ -111,8 +125,9 @@ HWY_INLINE VecOf<D> Log(D d, VecOf<D> x) {
     ln2_high = K(d, 0.693359375);
     ln2_low = K(d, -2.12194440e-4);
   } else {
-    p = Poly(d, s, {2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21,
-                    2.0 / 23});
+    p = Poly(d, s,
+             {2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21,
+              2.0 / 23});
     ln2_high = K(d, 0x1.62e42fee00000p-1);
     ln2_low = K(d, 0x1.a39ef35793c76p-33);
   }
@@ -165,11 +180,14 @@ HWY_INLINE VecOf<D> SinCos(D d, VecOf<D> x, int quarter) {
   r = hn::NegMulAdd(k, K(d, 6.07710050630396597660e-11), r);
   r = hn::NegMulAdd(k, K(d, 2.02226624879595063154e-21), r);
   const auto s = hn::Mul(r, r);
-  const auto sine = hn::MulAdd(
-      hn::Mul(r, s), Poly(d, s, {-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800,
-                                 -1.0 / 1307674368000, 1.0 / 355687428096000}), r);
-  const auto cosine = Poly(d, s, {1.0, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600,
-                                  -1.0 / 87178291200, 1.0 / 20922789888000});
+  const auto sine = hn::MulAdd(hn::Mul(r, s),
+                               Poly(d, s,
+                                    {-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800,
+                                     1.0 / 6227020800, -1.0 / 1307674368000, 1.0 / 355687428096000}),
+                               r);
+  const auto cosine = Poly(d, s,
+                           {1.0, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600,
+                            -1.0 / 87178291200, 1.0 / 20922789888000});
   const auto q = hn::Add(hn::BitCast(du, t), hn::Set(du, static_cast<uint64_t>(quarter)));
   const auto odd = hn::MaskFromVec(hn::BitCast(d, hn::VecFromMask(du, hn::TestBit(q, hn::Set(du, 1)))));
   const auto sign = hn::BitCast(d, hn::ShiftLeft<62>(hn::And(q, hn::Set(du, 2))));

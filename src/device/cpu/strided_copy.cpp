@@ -10,11 +10,13 @@
 namespace plimsoll {
 namespace {
 
-constexpr int64_t kBlock = 32;             // rows and columns of a block: source and target fit L1 together
+constexpr int64_t kBlock = 32;               // rows and columns of a block: source and target fit L1 together
 constexpr int64_t kParallelBytes = 1 << 18;  // less is done here, without waking anybody
 
 // 16 bytes, moved as one.
-struct alignas(16) Wide { uint64_t half[2]; };
+struct alignas(16) Wide {
+  uint64_t half[2];
+};
 
 }  // namespace
 
@@ -82,7 +84,8 @@ void StridedCopy::rows(int64_t begin, int64_t end, T* to, const T* from) const {
   }
 }
 
-// A plane is the last axis (dense in the target) by the axis across_ (dense in the source); its rows are taken in strips.
+// A plane is the last axis (dense in the target) by the axis across_ (dense in the source); its rows are
+// taken in strips.
 template <class T>
 void StridedCopy::planes(int64_t begin, int64_t end, T* to, const T* from) const {
   const size_t last = static_cast<size_t>(rank_) - 1, across = static_cast<size_t>(across_);
@@ -119,7 +122,8 @@ template <class T>
 void StridedCopy::run_as(T* to, const T* from) const {
   const int64_t across = across_ < 0 ? 1 : dims_[static_cast<size_t>(across_)];
   const int64_t inner = dims_[static_cast<size_t>(rank_) - 1];
-  const int64_t items = across_ < 0 ? total_ / inner : total_ / inner / across * ((across + kBlock - 1) / kBlock);
+  const int64_t items =
+      across_ < 0 ? total_ / inner : total_ / inner / across * ((across + kBlock - 1) / kBlock);
   const int64_t per_item = std::max<int64_t>(1, total_ / std::max<int64_t>(1, items));
   const int64_t chunk = std::max<int64_t>(1, (1 << 16) / per_item);
   const auto body = [&](int64_t c, int) noexcept {
@@ -132,11 +136,16 @@ void StridedCopy::run_as(T* to, const T* from) const {
 void StridedCopy::run(void* to, const void* from) const {
   if (total_ == 0) return;
   switch (size_) {
-    case 1: return run_as(static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from));
-    case 2: return run_as(static_cast<uint16_t*>(to), static_cast<const uint16_t*>(from));
-    case 4: return run_as(static_cast<uint32_t*>(to), static_cast<const uint32_t*>(from));
-    case 8: return run_as(static_cast<uint64_t*>(to), static_cast<const uint64_t*>(from));
-    default: return run_as(static_cast<Wide*>(to), static_cast<const Wide*>(from));
+    case 1:
+      return run_as(static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from));
+    case 2:
+      return run_as(static_cast<uint16_t*>(to), static_cast<const uint16_t*>(from));
+    case 4:
+      return run_as(static_cast<uint32_t*>(to), static_cast<const uint32_t*>(from));
+    case 8:
+      return run_as(static_cast<uint64_t*>(to), static_cast<const uint64_t*>(from));
+    default:
+      return run_as(static_cast<Wide*>(to), static_cast<const Wide*>(from));
   }
 }
 

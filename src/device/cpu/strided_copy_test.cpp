@@ -39,7 +39,8 @@ void check_permutations(const Shape& shape, int threads) {
 }
 
 TEST(StridedCopy, PermutesAxesOfEveryWidth) {
-  for (const Shape& shape : {Shape{}, Shape{5}, Shape{37, 41}, Shape{9, 10, 11}, Shape{3, 1, 8, 33}, Shape{2, 3, 4, 5, 6}, Shape{0, 4}}) {
+  for (const Shape& shape : {Shape{}, Shape{5}, Shape{37, 41}, Shape{9, 10, 11}, Shape{3, 1, 8, 33},
+                             Shape{2, 3, 4, 5, 6}, Shape{0, 4}}) {
     check_permutations<uint8_t>(shape, 1);
     check_permutations<uint16_t>(shape, 2);
     check_permutations<uint32_t>(shape, 2);

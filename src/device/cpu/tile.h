@@ -31,11 +31,33 @@ using TileStrides = std::array<int64_t, Shape::kMaxRank>;
 // kernel's args: inputs, then outputs.
 class TileProgram {
  public:
-  struct Read { int argument; DType dtype; TileStrides strides; std::shared_ptr<const void> constant; };
-  struct Call { TileFn fn; std::array<double, 4> params; std::vector<int> operands; };
-  struct Value { DType dtype; int read = -1; int call = -1; };  // made by a read or by a call
-  struct Write { int argument; int value; };
-  struct FoldTo { int argument; int value; Fold kind; TileStrides strides; int64_t elements; };
+  struct Read {
+    int argument;
+    DType dtype;
+    TileStrides strides;
+    std::shared_ptr<const void> constant;
+  };
+  struct Call {
+    TileFn fn;
+    std::array<double, 4> params;
+    std::vector<int> operands;
+  };
+  struct Value {
+    DType dtype;
+    int read = -1;
+    int call = -1;
+  };  // made by a read or by a call
+  struct Write {
+    int argument;
+    int value;
+  };
+  struct FoldTo {
+    int argument;
+    int value;
+    Fold kind;
+    TileStrides strides;
+    int64_t elements;
+  };
 
   explicit TileProgram(const Shape& space) : space_(space) {}
 

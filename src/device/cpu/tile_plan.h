@@ -15,7 +15,11 @@ inline constexpr size_t kTileFolds = 16;
 
 struct TilePlan {
   // A slot is a pointer: into an argument (it moves with the tile) or to a register of the thread.
-  struct Moving { uint16_t slot; uint16_t size; int32_t argument; };
+  struct Moving {
+    uint16_t slot;
+    uint16_t size;
+    int32_t argument;
+  };
   enum class LoadKind : uint8_t {
     row,     // inner stride 1, a tile lies in one row: a pointer into the argument
     fill,    // inner stride 0, a tile lies in one row: one element, repeated
@@ -25,7 +29,7 @@ struct TilePlan {
   struct Load {
     LoadKind kind;
     uint16_t slot;
-    uint16_t size;  // of an element
+    uint16_t size;     // of an element
     int32_t argument;  // or -1:
     const void* constant;
     TileStrides strides;  // of the collapsed space, in elements
@@ -43,25 +47,25 @@ struct TilePlan {
     int32_t argument;
     DType dtype;
     TileStrides strides;
-    int64_t elements;    // of the output
-    int64_t window;      // elements of the output one chunk works on
-    int64_t wide;        // > 0: whole tiles are added up side by side, this many elements
-    int64_t scratch;     // offset in the thread's scratch: the wide accumulator, then the window
-    int64_t shared;      // offset in the kernel's scratch, of partial results or half-width results
-    TileFn narrow;       // for f16 and bf16
+    int64_t elements;  // of the output
+    int64_t window;    // elements of the output one chunk works on
+    int64_t wide;      // > 0: whole tiles are added up side by side, this many elements
+    int64_t scratch;   // offset in the thread's scratch: the wide accumulator, then the window
+    int64_t shared;    // offset in the kernel's scratch, of partial results or half-width results
+    TileFn narrow;     // for f16 and bf16
   };
 
   int rank = 0;  // of the collapsed space
   TileStrides dims{};
   int64_t total = 0;
-  int64_t inner = 1;   // dims[rank - 1]
-  int64_t tile = 0;    // most elements of a tile
-  int64_t chunk = 0;   // elements of a chunk
+  int64_t inner = 1;  // dims[rank - 1]
+  int64_t tile = 0;   // most elements of a tile
+  int64_t chunk = 0;  // elements of a chunk
   int64_t chunks = 0;
-  int64_t unit = 0;    // chunks with private windows are multiples of this
-  bool in_rows = false;   // tiles do not cross rows
-  bool columns = false;   // a chunk is a block of columns, through all rows of its unit
-  bool partial = false;   // every chunk folds into its own copy of the outputs
+  int64_t unit = 0;         // chunks with private windows are multiples of this
+  bool in_rows = false;     // tiles do not cross rows
+  bool columns = false;     // a chunk is a block of columns, through all rows of its unit
+  bool partial = false;     // every chunk folds into its own copy of the outputs
   bool positioned = false;  // some step needs the tile's indices
 
   std::vector<Moving> moving;
@@ -78,6 +82,8 @@ struct TilePlan {
   int threads = 1;
 };
 
+// Throws Error{unsupported} if the registers do not suffice.
+TilePlan plan_tiles(const TileProgram& program, int arguments, int threads);
 void run_tiles(const TilePlan& plan, void* const* args);
 
 }  // namespace plimsoll

@@ -39,7 +39,8 @@ int64_t offset(const TilePlan& p, const TileStrides& strides, const Index& index
 }
 
 template <class T>
-void gather_as(const TilePlan& p, const TilePlan::Load& load, const void* from, Index index, int64_t n, void* to) {
+void gather_as(const TilePlan& p, const TilePlan::Load& load, const void* from, Index index, int64_t n,
+               void* to) {
   const T* base = static_cast<const T*>(from);
   T* out = static_cast<T*>(to);
   const size_t last = static_cast<size_t>(p.rank - 1);
@@ -60,28 +61,42 @@ void gather_as(const TilePlan& p, const TilePlan::Load& load, const void* from, 
   }
 }
 
-void gather(const TilePlan& p, const TilePlan::Load& load, const void* from, const Index& index, int64_t n, void* to) {
+void gather(const TilePlan& p, const TilePlan::Load& load, const void* from, const Index& index, int64_t n,
+            void* to) {
   switch (load.size) {
-    case 1: return gather_as<uint8_t>(p, load, from, index, n, to);
-    case 2: return gather_as<uint16_t>(p, load, from, index, n, to);
-    case 4: return gather_as<uint32_t>(p, load, from, index, n, to);
-    default: return gather_as<uint64_t>(p, load, from, index, n, to);
+    case 1:
+      return gather_as<uint8_t>(p, load, from, index, n, to);
+    case 2:
+      return gather_as<uint16_t>(p, load, from, index, n, to);
+    case 4:
+      return gather_as<uint32_t>(p, load, from, index, n, to);
+    default:
+      return gather_as<uint64_t>(p, load, from, index, n, to);
   }
 }
 
 void fill(size_t size, const void* from, int64_t n, void* to) {
   switch (size) {
-    case 1: std::fill_n(static_cast<uint8_t*>(to), n, *static_cast<const uint8_t*>(from)); return;
-    case 2: std::fill_n(static_cast<uint16_t*>(to), n, *static_cast<const uint16_t*>(from)); return;
-    case 4: std::fill_n(static_cast<uint32_t*>(to), n, *static_cast<const uint32_t*>(from)); return;
-    default: std::fill_n(static_cast<uint64_t*>(to), n, *static_cast<const uint64_t*>(from)); return;
+    case 1:
+      std::fill_n(static_cast<uint8_t*>(to), n, *static_cast<const uint8_t*>(from));
+      return;
+    case 2:
+      std::fill_n(static_cast<uint16_t*>(to), n, *static_cast<const uint16_t*>(from));
+      return;
+    case 4:
+      std::fill_n(static_cast<uint32_t*>(to), n, *static_cast<const uint32_t*>(from));
+      return;
+    default:
+      std::fill_n(static_cast<uint64_t*>(to), n, *static_cast<const uint64_t*>(from));
+      return;
   }
 }
 
 // One thread's work on one chunk.
 class ChunkRun {
  public:
-  ChunkRun(const TilePlan& plan, void* const* args, int64_t chunk, int thread) : p_(plan), args_(args), chunk_(chunk) {
+  ChunkRun(const TilePlan& plan, void* const* args, int64_t chunk, int thread)
+      : p_(plan), args_(args), chunk_(chunk) {
     if (p_.shared_bytes + p_.thread_bytes > 0) {
       shared_ = static_cast<char*>(args[p_.scratch_argument]);
       mine_ = shared_ + p_.shared_bytes + p_.thread_bytes * thread;
@@ -141,7 +156,8 @@ class ChunkRun {
   }
 
   void load(const TilePlan::Load& load, size_t which, const Index& index, int64_t n) {
-    if (load.kind == TilePlan::LoadKind::gather) return gather(p_, load, base(load), index, n, slots_[load.slot]);
+    if (load.kind == TilePlan::LoadKind::gather)
+      return gather(p_, load, base(load), index, n, slots_[load.slot]);
     const char* from = static_cast<const char*>(base(load)) + offset(p_, load.strides, index) * load.size;
     if (load.kind == TilePlan::LoadKind::row) {
       slots_[load.slot] = const_cast<char*>(from);
@@ -216,7 +232,8 @@ class ChunkRun {
 
  public:
   // Accumulators to elements [start, start + n) of the output.
-  static void finish_fold(const TilePlan::FoldStep& fold, const char* acc, int64_t start, int64_t n, void* const* args) {
+  static void finish_fold(const TilePlan::FoldStep& fold, const char* acc, int64_t start, int64_t n,
+                          void* const* args) {
     char* out = static_cast<char*>(args[fold.argument]) + start * static_cast<int64_t>(size_of(fold.dtype));
     if (!fold.narrow) return fold.fns.finish(acc, static_cast<size_t>(n), out);
     float rounded[256];

@@ -19,47 +19,81 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // The folds. combine() works on single elements; what it says about NaN (it wins) holds for vectors too.
 struct Sum {
-  template <class T> static constexpr T identity() { return T(0); }
-  template <class T> static T combine(T a, T b) {
+  template <class T>
+  static constexpr T identity() {
+    return T(0);
+  }
+  template <class T>
+  static T combine(T a, T b) {
     if constexpr (std::is_integral_v<T>) {
-      return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
+      return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) +
+                            static_cast<std::make_unsigned_t<T>>(b));
     } else {
       return a + b;
     }
   }
 };
 struct Prod {
-  template <class T> static constexpr T identity() { return T(1); }
-  template <class T> static T combine(T a, T b) {
+  template <class T>
+  static constexpr T identity() {
+    return T(1);
+  }
+  template <class T>
+  static T combine(T a, T b) {
     // Via u64: the product of two u16 would overflow int.
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-    else return a * b;
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    else
+      return a * b;
   }
 };
 struct Max {
-  template <class T> static constexpr T identity() {
-    return std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+  template <class T>
+  static constexpr T identity() {
+    return std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
+                                       : std::numeric_limits<T>::lowest();
   }
-  template <class T> static T combine(T a, T b) { return (b > a || b != b) ? b : a; }
+  template <class T>
+  static T combine(T a, T b) {
+    return (b > a || b != b) ? b : a;
+  }
 };
 struct Min {
-  template <class T> static constexpr T identity() {
+  template <class T>
+  static constexpr T identity() {
     return std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
   }
-  template <class T> static T combine(T a, T b) { return (b < a || b != b) ? b : a; }
+  template <class T>
+  static T combine(T a, T b) {
+    return (b < a || b != b) ? b : a;
+  }
 };
 struct And {
-  template <class T> static constexpr T identity() { return T(1); }
-  template <class T> static T combine(T a, T b) { return static_cast<T>(a & b); }
+  template <class T>
+  static constexpr T identity() {
+    return T(1);
+  }
+  template <class T>
+  static T combine(T a, T b) {
+    return static_cast<T>(a & b);
+  }
 };
 struct Or {
-  template <class T> static constexpr T identity() { return T(0); }
-  template <class T> static T combine(T a, T b) { return static_cast<T>(a | b); }
+  template <class T>
+  static constexpr T identity() {
+    return T(0);
+  }
+  template <class T>
+  static T combine(T a, T b) {
+    return static_cast<T>(a | b);
+  }
 };
 
 // Sums and products of floats are kept in f64.
 template <class Op, class T>
-using Acc = std::conditional_t<std::is_same_v<T, float> && (std::is_same_v<Op, Sum> || std::is_same_v<Op, Prod>), double, T>;
+using Acc =
+    std::conditional_t<std::is_same_v<T, float> && (std::is_same_v<Op, Sum> || std::is_same_v<Op, Prod>),
+                       double, T>;
 
 // Many partial results side by side: independent additions, a fixed order, and short sums in f32.
 template <class Op, class T>
@@ -144,11 +178,16 @@ FoldFns fold_of() {
 template <class T>
 FoldFns fold_of(Fold kind) {
   switch (kind) {
-    case Fold::sum: return fold_of<Sum, T>();
-    case Fold::prod: return fold_of<Prod, T>();
-    case Fold::max: return fold_of<Max, T>();
-    case Fold::min: return fold_of<Min, T>();
-    default: return {};
+    case Fold::sum:
+      return fold_of<Sum, T>();
+    case Fold::prod:
+      return fold_of<Prod, T>();
+    case Fold::max:
+      return fold_of<Max, T>();
+    case Fold::min:
+      return fold_of<Min, T>();
+    default:
+      return {};
   }
 }
 
@@ -158,17 +197,30 @@ FoldFns Folds(Fold kind, DType dtype) {
       if (kind == Fold::logical_and || kind == Fold::min) return fold_of<And, uint8_t>();
       if (kind == Fold::logical_or || kind == Fold::max) return fold_of<Or, uint8_t>();
       return {};
-    case DType::u8: return fold_of<uint8_t>(kind);
-    case DType::u16: return fold_of<uint16_t>(kind);
-    case DType::u32: return fold_of<uint32_t>(kind);
-    case DType::u64: return fold_of<uint64_t>(kind);
-    case DType::i8: return fold_of<int8_t>(kind);
-    case DType::i16: return fold_of<int16_t>(kind);
-    case DType::i32: return fold_of<int32_t>(kind);
-    case DType::i64: return fold_of<int64_t>(kind);
-    case DType::f16: case DType::bf16: case DType::f32: return fold_of<float>(kind);
-    case DType::f64: return fold_of<double>(kind);
-    default: return {};
+    case DType::u8:
+      return fold_of<uint8_t>(kind);
+    case DType::u16:
+      return fold_of<uint16_t>(kind);
+    case DType::u32:
+      return fold_of<uint32_t>(kind);
+    case DType::u64:
+      return fold_of<uint64_t>(kind);
+    case DType::i8:
+      return fold_of<int8_t>(kind);
+    case DType::i16:
+      return fold_of<int16_t>(kind);
+    case DType::i32:
+      return fold_of<int32_t>(kind);
+    case DType::i64:
+      return fold_of<int64_t>(kind);
+    case DType::f16:
+    case DType::bf16:
+    case DType::f32:
+      return fold_of<float>(kind);
+    case DType::f64:
+      return fold_of<double>(kind);
+    default:
+      return {};
   }
 }
 

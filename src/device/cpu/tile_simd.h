@@ -9,11 +9,11 @@ namespace plimsoll {
 
 // Folding sums and products of floats happens in f64, everything else in the type itself.
 struct FoldFns {
-  void (*run)(const void* x, size_t n, void* acc);   // acc[0] = fold of acc[0] and x[0..n)
-  void (*columns)(const void* x, size_t n, void* acc);  // acc[i] = fold of acc[i] and x[i]
+  void (*run)(const void* x, size_t n, void* acc);        // acc[0] = fold of acc[0] and x[0..n)
+  void (*columns)(const void* x, size_t n, void* acc);    // acc[i] = fold of acc[i] and x[i]
   void (*merge)(const void* other, size_t n, void* acc);  // the same with x of the type of acc
-  void (*start)(void* acc, size_t n);                // the identity
-  void (*finish)(const void* acc, size_t n, void* out);  // to the register type
+  void (*start)(void* acc, size_t n);                     // the identity
+  void (*finish)(const void* acc, size_t n, void* out);   // to the register type
   size_t acc_size;
 };
 

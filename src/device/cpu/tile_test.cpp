@@ -43,9 +43,19 @@ int64_t index_of(const Shape& space, const TileStrides& strides, int64_t at) {
   return index;
 }
 
-const std::vector<Shape> kSpaces = {Shape{}, Shape{1}, Shape{7}, Shape{5000}, Shape{200000}, Shape{33, 64},
-                                    Shape{3, 70000}, Shape{70000, 3}, Shape{17, 1, 31}, Shape{4, 5, 6, 7},
-                                    Shape{100, 2, 700}, Shape{2, 3, 40000}, Shape{20, 9, 9, 130}};
+const std::vector<Shape> kSpaces = {Shape{},
+                                    Shape{1},
+                                    Shape{7},
+                                    Shape{5000},
+                                    Shape{200000},
+                                    Shape{33, 64},
+                                    Shape{3, 70000},
+                                    Shape{70000, 3},
+                                    Shape{17, 1, 31},
+                                    Shape{4, 5, 6, 7},
+                                    Shape{100, 2, 700},
+                                    Shape{2, 3, 40000},
+                                    Shape{20, 9, 9, 130}};
 
 // Every way to broadcast an input: each axis kept or of size 1.
 TEST(Tile, ReadsEveryBroadcast) {
@@ -65,7 +75,8 @@ TEST(Tile, ReadsEveryBroadcast) {
       std::vector<float> out(x.size(), NAN);
       run(program.build("test", 3, 2), {x.data(), y.data(), out.data()});
       for (int64_t i = 0; i < space.elements(); ++i) {
-        const float expected = x[static_cast<size_t>(i)] * y[static_cast<size_t>(index_of(space, strides, i))] + 1;
+        const float expected =
+            x[static_cast<size_t>(i)] * y[static_cast<size_t>(index_of(space, strides, i))] + 1;
         ASSERT_EQ(out[static_cast<size_t>(i)], expected) << space.str() << " mask " << mask << " at " << i;
       }
     }

@@ -1,0 +1,395 @@
+#include "device/cpu/tile_plan.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "plimsoll/error.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr int64_t kChunk = 65536;  // elements one thread takes at a time
+constexpr int64_t kTileBytes =
+    16 << 10;  // registers of one thread: half of a common L1, the rest is for the arguments
+constexpr int64_t kAlign = 64;
+
+int64_t round_up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
+bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
+size_t register_size(DType t) { return is_half(t) ? 4 : size_of(t); }
+
+template <size_t kSize>
+void copy_tile(const void* const* in, void* out, size_t n, const double*) {
+  std::memmove(out, in[0], n * kSize);
+}
+TileFn copy_function(size_t size) {
+  return size == 1 ? copy_tile<1> : size == 2 ? copy_tile<2> : size == 4 ? copy_tile<4> : copy_tile<8>;
+}
+
+}  // namespace
+
+// Builds the plan in steps: shape (collapse, tile size, chunks), then registers, loads and calls.
+struct TilePlanner {
+  const TileProgram& program;
+  TilePlan plan;
+  std::vector<TileStrides> read_strides, fold_strides;  // of the collapsed space
+  std::vector<bool> linear;                             // per read: the argument itself, element by element
+  int64_t period = 1;                                   // tiles and chunks begin at multiples of this
+  size_t value_bytes = 1;
+
+  // Registers.
+  std::vector<int> slot_of;   // per value
+  std::vector<int> last_use;  // per value, in numbers of calls
+  std::vector<int> free_slots;
+  int slots = 0;
+
+  explicit TilePlanner(const TileProgram& p) : program(p) {}
+
+  int new_slot() {
+    if (slots == kTileSlots) fail(ErrorKind::unsupported, "tile", "too many values in one kernel");
+    return slots++;
+  }
+  int new_register() {
+    const int slot = new_slot();
+    plan.registers.push_back(static_cast<uint16_t>(slot));
+    return slot;
+  }
+
+  bool is_linear(const TileProgram::Read& read) const {
+    int64_t stride = 1;
+    for (int i = program.space_.rank() - 1; i >= 0; --i) {
+      const int64_t size = program.space_[i];
+      if (size != 1 && read.strides[static_cast<size_t>(i)] != stride) return false;
+      stride *= size;
+    }
+    return read.argument >= 0;
+  }
+
+  // Axes that every reader and every fold walks as one become one.
+  void collapse() {
+    plan.total = program.space_.elements();
+    for (const auto& r : program.reads_) linear.push_back(is_linear(r));
+    const auto joins = [&](const TileStrides& s, size_t outer, size_t inner, int64_t size) {
+      return s[outer] == s[inner] * size;
+    };
+    read_strides.resize(program.reads_.size());
+    fold_strides.resize(program.folds_.size());
+    std::vector<size_t> axes;  // of the space, one per collapsed axis: its innermost
+    size_t previous = 0;
+    for (int i = 0; i < program.space_.rank(); ++i) {
+      const size_t axis = static_cast<size_t>(i);
+      const int64_t size = program.space_[i];
+      if (size == 1) continue;
+      bool join = plan.rank > 0;
+      for (size_t r = 0; join && r < program.reads_.size(); ++r) {
+        join = linear[r] || joins(program.reads_[r].strides, previous, axis, size);
+      }
+      for (size_t f = 0; join && f < program.folds_.size(); ++f) {
+        join = joins(program.folds_[f].strides, previous, axis, size);
+      }
+      if (!join) plan.dims[static_cast<size_t>(plan.rank++)] = 1;
+      const size_t at = static_cast<size_t>(plan.rank - 1);
+      plan.dims[at] *= size;
+      for (size_t r = 0; r < read_strides.size(); ++r) read_strides[r][at] = program.reads_[r].strides[axis];
+      for (size_t f = 0; f < fold_strides.size(); ++f) fold_strides[f][at] = program.folds_[f].strides[axis];
+      previous = axis;
+    }
+    if (plan.rank == 0) {
+      plan.rank = 1;
+      plan.dims[0] = 1;
+    }
+    plan.inner = plan.dims[static_cast<size_t>(plan.rank - 1)];
+  }
+
+  size_t last() const { return static_cast<size_t>(plan.rank - 1); }
+
+  // Whether all folds keep axis `d` (stride not 0), or all drop it.
+  bool all_keep(size_t d) const {
+    return std::all_of(fold_strides.begin(), fold_strides.end(),
+                       [&](const TileStrides& s) { return s[d] != 0; });
+  }
+  bool all_drop(size_t d) const {
+    return std::all_of(fold_strides.begin(), fold_strides.end(),
+                       [&](const TileStrides& s) { return s[d] == 0; });
+  }
+
+  void choose_tile(int64_t most) {
+    plan.tile = std::min(most, plan.total);
+    plan.in_rows = plan.inner > plan.tile;
+    period = 1;
+    if (plan.in_rows || plan.rank == 1) return;
+    for (int d = plan.rank - 1; d >= 0; --d) {
+      const int64_t size = plan.dims[static_cast<size_t>(d)];
+      if (period * size > plan.tile) break;
+      period *= size;
+    }
+    plan.tile = plan.tile / period * period;
+  }
+
+  void choose_chunks() {
+    if (program.folds_.empty()) return cut(period);
+    int prefix_rank = 0;
+    int64_t prefix = 1;
+    while (prefix_rank < plan.rank && all_keep(static_cast<size_t>(prefix_rank))) {
+      prefix *= plan.dims[static_cast<size_t>(prefix_rank++)];
+    }
+    plan.unit = plan.total / prefix;
+    if (prefix >= 16 || plan.unit <= 2 * kChunk) return cut(std::max(plan.unit, period));
+    bool columns = plan.inner >= 1024 && prefix_rank < plan.rank - 1 && all_keep(last());
+    for (size_t d = static_cast<size_t>(prefix_rank); columns && d < last(); ++d) columns = all_drop(d);
+    if (columns) return cut_columns(prefix);
+    plan.partial = true;
+    int64_t elements = 0;
+    for (const auto& f : program.folds_) elements = std::max(elements, f.elements);
+    // The partial results must stay small beside what is folded.
+    const int64_t copies = std::clamp<int64_t>(plan.total / (8 * elements), 1, 256);
+    const int64_t least = std::max(kChunk, (plan.total + copies - 1) / copies);
+    cut(period, least);
+  }
+
+  void cut(int64_t base, int64_t size = kChunk) {
+    if (plan.in_rows && !plan.unit) base = plan.tile;
+    plan.chunk = base * std::max<int64_t>(1, size / base);
+    if (plan.chunk < size && plan.partial) plan.chunk = round_up(size, base);
+    plan.chunks = (plan.total + plan.chunk - 1) / plan.chunk;
+  }
+
+  void cut_columns(int64_t prefix) {
+    plan.columns = plan.in_rows = true;
+    period = 1;
+    plan.tile = std::min<int64_t>(plan.tile, 1024);
+    plan.chunks = prefix * ((plan.inner + plan.tile - 1) / plan.tile);
+  }
+
+  void lifetimes() {
+    last_use.assign(program.values_.size(), -1);
+    for (size_t c = 0; c < program.calls_.size(); ++c) {
+      for (const int v : program.calls_[c].operands) last_use[static_cast<size_t>(v)] = static_cast<int>(c);
+    }
+    for (const auto& f : program.folds_) last_use[static_cast<size_t>(f.value)] = INT32_MAX;
+    for (const auto& v : program.values_) value_bytes = std::max(value_bytes, register_size(v.dtype));
+  }
+
+  void add_call(std::vector<TilePlan::Call>& list, TileFn fn, int from, int to) {
+    list.push_back({fn, {}, 1, {static_cast<uint16_t>(from)}, static_cast<uint16_t>(to)});
+  }
+
+  int moving_slot(int argument, size_t size) {
+    const int slot = new_slot();
+    plan.moving.push_back({static_cast<uint16_t>(slot), static_cast<uint16_t>(size), argument});
+    return slot;
+  }
+
+  TilePlan::LoadKind kind_of_load(const TileStrides& strides) const {
+    if (plan.in_rows) {
+      const int64_t inner = strides[last()];
+      return inner == 1   ? TilePlan::LoadKind::row
+             : inner == 0 ? TilePlan::LoadKind::fill
+                          : TilePlan::LoadKind::gather;
+    }
+    int64_t repeat = 1, size = 1;
+    for (int d = plan.rank - 1; d >= 0; --d) {
+      size *= plan.dims[static_cast<size_t>(d)];
+      if (strides[static_cast<size_t>(d)] != 0) repeat = size;
+    }
+    return plan.tile % repeat == 0 ? TilePlan::LoadKind::once : TilePlan::LoadKind::gather;
+  }
+
+  void load(size_t index, size_t value) {
+    const TileProgram::Read& read = program.reads_[index];
+    const size_t size = size_of(read.dtype);
+    bool once = false;
+    int slot;
+    if (linear[index]) {
+      slot = moving_slot(read.argument, size);
+    } else {
+      const TilePlan::LoadKind kind = kind_of_load(read_strides[index]);
+      once = kind == TilePlan::LoadKind::once;
+      slot = kind == TilePlan::LoadKind::row ? new_slot() : new_register();
+      plan.positioned = plan.positioned || !once;
+      if (read.constant) plan.keep_alive.push_back(read.constant);
+      (once ? plan.once : plan.loads)
+          .push_back({kind, static_cast<uint16_t>(slot), static_cast<uint16_t>(size), read.argument,
+                      read.constant.get(), read_strides[index]});
+    }
+    if (is_half(read.dtype)) {
+      const int wide = new_register();
+      add_call(once ? plan.once_calls : plan.calls, half_functions(read.dtype).widen, slot, wide);
+      slot = wide;
+    }
+    slot_of[value] = slot;
+  }
+
+  int take_register() {
+    if (free_slots.empty()) return new_register();
+    const int slot = free_slots.back();
+    free_slots.pop_back();
+    return slot;
+  }
+
+  // The output argument that value is written to while it is made, or -1.
+  int direct_output(size_t value) const {
+    if (is_half(program.values_[value].dtype)) return -1;
+    for (const auto& w : program.writes_) {
+      if (static_cast<size_t>(w.value) == value) return w.argument;
+    }
+    return -1;
+  }
+
+  void call(size_t index, size_t value) {
+    const TileProgram::Call& call = program.calls_[index];
+    TilePlan::Call out{call.fn, call.params, static_cast<uint16_t>(call.operands.size()), {}, 0};
+    for (size_t i = 0; i < call.operands.size(); ++i) {
+      out.in[i] = static_cast<uint16_t>(slot_of[static_cast<size_t>(call.operands[i])]);
+    }
+    const DType dtype = program.values_[value].dtype;
+    const int direct = direct_output(value);
+    const int slot = direct >= 0 ? moving_slot(direct, size_of(dtype)) : take_register();
+    out.out = static_cast<uint16_t>(slot);
+    plan.calls.push_back(out);
+    slot_of[value] = slot;
+    if (is_half(dtype) && last_use[value] > static_cast<int>(index)) {
+      add_call(plan.calls, half_functions(dtype).round, slot, slot);
+    }
+    write_copies(value, direct);
+    release(call.operands, index);
+    if (last_use[value] < 0 && direct < 0) free_slots.push_back(slot);
+  }
+
+  void write_copies(size_t value, int direct) {
+    const DType dtype = program.values_[value].dtype;
+    const TileFn fn = is_half(dtype) ? half_functions(dtype).narrow : copy_function(size_of(dtype));
+    for (const auto& w : program.writes_) {
+      if (static_cast<size_t>(w.value) != value || w.argument == direct) continue;
+      add_call(plan.calls, fn, slot_of[value], moving_slot(w.argument, size_of(dtype)));
+    }
+  }
+
+  // Registers of values made by calls go back when they are read for the last time.
+  void release(const std::vector<int>& operands, size_t index) {
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const size_t v = static_cast<size_t>(operands[i]);
+      const bool again = std::find(operands.begin(), operands.begin() + static_cast<int64_t>(i),
+                                   operands[i]) != operands.begin() + static_cast<int64_t>(i);
+      if (again || last_use[v] != static_cast<int>(index) || program.values_[v].call < 0) continue;
+      if (direct_output(v) < 0) free_slots.push_back(slot_of[v]);
+    }
+  }
+
+  void give_registers() {
+    slot_of.assign(program.values_.size(), -1);
+    for (size_t v = 0; v < program.values_.size(); ++v) {
+      const TileProgram::Value& value = program.values_[v];
+      if (value.read >= 0) {
+        load(static_cast<size_t>(value.read), v);
+        write_copies(v, -1);
+      } else {
+        call(static_cast<size_t>(value.call), v);
+      }
+    }
+  }
+
+  void drop_registers() {
+    plan.moving.clear();
+    plan.registers.clear();
+    plan.once.clear();
+    plan.loads.clear();
+    plan.once_calls.clear();
+    plan.calls.clear();
+    plan.keep_alive.clear();
+    plan.positioned = false;
+    free_slots.clear();
+    slots = 0;
+  }
+
+  void place_folds() {
+    const int64_t prefix = plan.unit ? plan.total / plan.unit : 1;
+    if (program.folds_.size() > kTileFolds)
+      fail(ErrorKind::unsupported, "tile", "too many folds in one kernel");
+    for (size_t i = 0; i < program.folds_.size(); ++i) {
+      const TileProgram::FoldTo& f = program.folds_[i];
+      const DType dtype = program.values_[static_cast<size_t>(f.value)].dtype;
+      TilePlan::FoldStep step{};
+      step.fns = fold_functions(f.kind, dtype);
+      if (!step.fns.run) fail(ErrorKind::unsupported, "tile", "no such fold of ", dtype);
+      step.slot = static_cast<uint16_t>(slot_of[static_cast<size_t>(f.value)]);
+      step.argument = f.argument;
+      step.dtype = dtype;
+      step.strides = fold_strides[i];
+      step.elements = f.elements;
+      if (is_half(dtype)) step.narrow = half_functions(dtype).narrow;
+      const int64_t acc = static_cast<int64_t>(step.fns.acc_size);
+      if (plan.columns) {
+        step.window = plan.tile;
+      } else {
+        step.window = plan.partial ? f.elements : f.elements / prefix * (plan.chunk / plan.unit);
+      }
+      if (side_by_side(step.strides)) step.wide = plan.tile;
+      step.scratch = plan.thread_bytes;
+      plan.thread_bytes += round_up(step.wide * acc, kAlign);
+      if (plan.partial) {
+        step.shared = plan.shared_bytes;
+        plan.shared_bytes += round_up(plan.chunks * f.elements * acc, kAlign);
+      } else {
+        plan.thread_bytes += round_up(step.window * acc, kAlign);
+      }
+      plan.folds.push_back(step);
+    }
+    plan.positioned = plan.positioned || !plan.folds.empty();
+  }
+
+  // Folds over all axes but a short last one: whole tiles are added up, and folded to one row at the end.
+  bool side_by_side(const TileStrides& strides) const {
+    if (plan.in_rows || plan.rank < 2 || plan.inner * 2 > plan.tile || strides[last()] != 1) return false;
+    for (size_t d = 0; d < last(); ++d) {
+      if (strides[d] != 0) return false;
+    }
+    return true;
+  }
+
+  void make(int arguments, int threads) {
+    plan.scratch_argument = arguments;
+    collapse();
+    if (plan.total > 0) {
+      lifetimes();
+      // How many registers there are tells how long a tile may be, and that may change the loads.
+      choose_tile(1024);
+      give_registers();
+      const int64_t live = static_cast<int64_t>(plan.registers.size());
+      const int64_t most =
+          kTileBytes / std::max<int64_t>(1, live * static_cast<int64_t>(value_bytes)) / 64 * 64;
+      drop_registers();
+      const int64_t longest = live > 0 || !program.folds_.empty() ? 2048 : kChunk / 2;
+      choose_tile(std::clamp<int64_t>(live == 0 ? longest : most, 256, longest));
+      choose_chunks();
+      give_registers();
+      plan.register_bytes =
+          round_up(std::min(plan.tile, plan.total) * static_cast<int64_t>(value_bytes), kAlign);
+      plan.thread_bytes = plan.register_bytes * static_cast<int64_t>(plan.registers.size());
+      const double work = static_cast<double>(plan.total) * static_cast<double>(1 + plan.calls.size());
+      plan.threads = work < 200e3 ? 1 : static_cast<int>(std::min<int64_t>(threads, plan.chunks));
+    }
+    place_empty_or_folds();
+  }
+
+  void place_empty_or_folds() {
+    if (plan.total > 0) return place_folds();
+    for (const auto& f : program.folds_) {  // only the identity is left to write
+      const DType dtype = program.values_[static_cast<size_t>(f.value)].dtype;
+      TilePlan::FoldStep step{};
+      step.fns = fold_functions(f.kind, dtype);
+      step.argument = f.argument;
+      step.dtype = dtype;
+      step.elements = f.elements;
+      if (is_half(dtype)) step.narrow = half_functions(dtype).narrow;
+      plan.folds.push_back(step);
+    }
+  }
+};
+
+TilePlan plan_tiles(const TileProgram& program, int arguments, int threads) {
+  TilePlanner planner(program);
+  planner.make(arguments, threads);
+  return std::move(planner.plan);
+}
+
+}  // namespace plimsoll
