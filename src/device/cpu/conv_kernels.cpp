@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "device/cpu/conv_depthwise_highway.h"
 #include "device/cpu/conv_filter_highway.h"
 #include "device/cpu/conv_forward_highway.h"
 #include "device/cpu/conv_reference.h"
@@ -68,10 +69,44 @@ Kernel own_forward(const ConvGeometry& g, bool turned, int inputs, const ConvEpi
   return forward_kernel<T>({plan_forward<T>(g, turned, threads_for(g, threads)), inputs, e});
 }
 
+struct DepthwiseKernel {
+  DepthwisePlan plan;
+  bool bias = false;
+};
+
+template <class T>
+void run_depthwise_kernel(const DepthwiseKernel& k, void* const* args) {
+  run_depthwise(k.plan, static_cast<const T*>(args[0]), static_cast<const T*>(args[1]), static_cast<T*>(args[2]),
+                static_cast<T*>(args[3]));
+}
+
+template <class T>
+void run_depthwise_filter_kernel(const DepthwiseKernel& k, void* const* args) {
+  T* const dbias = k.bias ? static_cast<T*>(args[3]) : nullptr;
+  run_depthwise_filter(k.plan, static_cast<const T*>(args[0]), static_cast<const T*>(args[1]), static_cast<T*>(args[2]),
+                       dbias, static_cast<T*>(args[k.bias ? 4 : 3]));
+}
+
+template <class T>
+Kernel own_depthwise(const ConvGeometry& g, bool turned, int threads) {
+  DepthwiseKernel k{plan_depthwise<T>(g, turned, false, threads_for(g, threads))};
+  const int64_t scratch = depthwise_scratch_bytes<T>(k.plan, false);
+  return make_kernel<DepthwiseKernel, run_depthwise_kernel<T>>("highway depthwise", std::move(k), scratch);
+}
+
+template <class T>
+Kernel own_depthwise_filter(const ConvGeometry& g, bool bias, int threads) {
+  DepthwiseKernel k{plan_depthwise<T>(g, false, true, threads_for(g, threads)), bias};
+  const int64_t scratch = depthwise_scratch_bytes<T>(k.plan, true);
+  return make_kernel<DepthwiseKernel, run_depthwise_filter_kernel<T>>("highway depthwise_grad_filter", std::move(k), scratch);
+}
+
 Kernel own_conv(const KernelQuery& q) {
   const ConvGeometry g = conv_geometry("conv", q.in[0].shape, q.in[1].shape, q.attrs);
   const ConvEpilogue none{-1, -1, -1, Activation::linear};
-  if (q.in[0].dtype == DType::f64) return own_forward<double>(g, false, 2, none, q.threads);
+  const bool wide = q.in[0].dtype == DType::f64;
+  if (is_depthwise(g)) return wide ? own_depthwise<double>(g, false, q.threads) : own_depthwise<float>(g, false, q.threads);
+  if (wide) return own_forward<double>(g, false, 2, none, q.threads);
   return own_forward<float>(g, false, 2, none, q.threads);
 }
 
@@ -86,8 +121,10 @@ Kernel own_conv_bias(const KernelQuery& q) {
 Kernel own_conv_grad_input(const KernelQuery& q) {
   const ConvGeometry g = conv_geometry("conv_grad_input", q.out[0].shape, q.in[1].shape, q.attrs);
   const ConvEpilogue none{-1, -1, -1, Activation::linear};
-  if (q.in[0].dtype == DType::f64) return own_forward<double>(data_gradient(g), true, 2, none, q.threads);
-  return own_forward<float>(data_gradient(g), true, 2, none, q.threads);
+  const ConvGeometry d = data_gradient(g);
+  const bool wide = q.in[0].dtype == DType::f64;
+  if (is_depthwise(g)) return wide ? own_depthwise<double>(d, true, q.threads) : own_depthwise<float>(d, true, q.threads);
+  return wide ? own_forward<double>(d, true, 2, none, q.threads) : own_forward<float>(d, true, 2, none, q.threads);
 }
 
 template <class T>
@@ -99,8 +136,11 @@ Kernel own_filter(const ConvGeometry& g, bool bias, int threads) {
 
 Kernel own_conv_grad_filter(const KernelQuery& q) {
   const ConvGeometry g = conv_geometry("conv_grad_filter", q.in[0].shape, q.out[0].shape, q.attrs);
-  if (q.in[0].dtype == DType::f64) return own_filter<double>(g, q.out.size() == 2, q.threads);
-  return own_filter<float>(g, q.out.size() == 2, q.threads);
+  const bool wide = q.in[0].dtype == DType::f64, bias = q.out.size() == 2;
+  if (is_depthwise(g)) {
+    return wide ? own_depthwise_filter<double>(g, bias, q.threads) : own_depthwise_filter<float>(g, bias, q.threads);
+  }
+  return wide ? own_filter<double>(g, bias, q.threads) : own_filter<float>(g, bias, q.threads);
 }
 
 // The reference kernels: the geometry is all they need.

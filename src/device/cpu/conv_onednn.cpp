@@ -200,7 +200,9 @@ Kernel finish(ConvCall c, const Task& t, std::string name, bool weights_out, con
     if (*call) pad_bytes = std::max(pad_bytes, (*call)->scratch_bytes());
   }
   c.offsets = {0, turned_bytes, turned_bytes + packed_bytes};
-  return make_kernel<ConvCall, run>(std::move(name), std::move(c), turned_bytes + packed_bytes + pad_bytes);
+  // Never nothing: run() looks at the argument.
+  const int64_t bytes = std::max<int64_t>(64, turned_bytes + packed_bytes + pad_bytes);
+  return make_kernel<ConvCall, run>(std::move(name), std::move(c), bytes);
 }
 
 // Where the primitive finds its weights: packed, turned round, or as they come.
