@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "plimsoll/autodiff.h"
+#include "plimsoll/error.h"
 #include "support/fill.h"
 
 namespace plimsoll::models {
@@ -33,7 +34,7 @@ std::string Net::begin(std::string_view kind) {
   bool known = false;
   for (auto& [seen, count] : counts_) {
     if (seen != kind) continue;
-    name += "_" + std::to_string(count++);
+    name += concat('_', count++);
     known = true;
   }
   if (!known) counts_.emplace_back(std::string(kind), 1);

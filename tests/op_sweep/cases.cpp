@@ -95,8 +95,8 @@ std::vector<SweepCase> sweep_cases(const OpDef& op) {
   std::vector<SweepCase> cases;
   if (op.cases == nullptr) return cases;
   const std::vector<OpCase> sources = op.cases();
-  std::vector<DType> dtypes(op.dtypes.begin(), op.dtypes.end());
-  if (dtypes.empty()) dtypes.push_back(DType::f32);
+  constexpr std::array kUsual = {DType::f32};
+  const std::span<const DType> dtypes = op.dtypes.empty() ? std::span<const DType>(kUsual) : op.dtypes;
   const bool has_f32 = std::find(dtypes.begin(), dtypes.end(), DType::f32) != dtypes.end();
   const DType odd_dtype = has_f32 ? DType::f32 : dtypes.front();
   for (const OpCase& source : sources) {
