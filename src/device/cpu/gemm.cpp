@@ -140,32 +140,45 @@ struct Item {
     }
   }
 
-  // By one thread if threads is 1, else by all of them together.
-  void run_packed(int threads, T* packed_b, T* packed_a) const {
+  // A cell of the grid, by one thread with blocks of its own.
+  void run_cell(Range rows, Range columns, T* packed_b, T* packed_a) const {
     const GemmProblem& p = problem();
-    const int64_t nr = kernels().nr;
-    for (int64_t j0 = 0; j0 < p.n; j0 += plan.nc) {
-      const Range columns{j0, std::min(p.n, j0 + plan.nc)};
+    for (int64_t j0 = columns.begin; j0 < columns.end; j0 += plan.nc) {
+      const Range part{j0, std::min(columns.end, j0 + plan.nc)};
       int64_t p0 = 0;
       do {
         const int64_t kc = std::min(plan.kc, p.k - p0);
-        const int64_t panels = (columns.end - columns.begin + nr - 1) / nr;
-        const int64_t packers = threads == 1 ? 1 : std::min<int64_t>(panels, 4 * threads);
-        parallel_for(packers, threads, [&](int64_t chunk, int) noexcept {
-          pack_b(p0, kc, columns, share(panels, 1, packers, chunk), packed_b);
+        pack_b(p0, kc, part, {0, panels(part)}, packed_b);
+        run_block(rows, part, j0, p0, kc, packed_b, packed_a);
+        p0 += kc;
+      } while (p0 < p.k);
+    }
+  }
+
+  // By all threads together: they pack a block of B, then use it.
+  void run_shared(T* packed_b, T* packed_a) const {
+    const GemmProblem& p = problem();
+    const int64_t nr = kernels().nr, chunks = plan.row_chunks * plan.col_chunks;
+    for (int64_t j0 = 0; j0 < p.n; j0 += plan.nc) {
+      const Range part{j0, std::min(p.n, j0 + plan.nc)};
+      const int64_t count = panels(part), packers = std::min<int64_t>(count, 4 * p.threads);
+      int64_t p0 = 0;
+      do {
+        const int64_t kc = std::min(plan.kc, p.k - p0);
+        parallel_for(packers, p.threads, [&](int64_t chunk, int) noexcept {
+          pack_b(p0, kc, part, share(count, 1, packers, chunk), packed_b);
         });
-        const int64_t chunks = threads == 1 ? 1 : plan.row_chunks * plan.col_chunks;
-        parallel_for(chunks, threads, [&](int64_t chunk, int thread) noexcept {
-          const int64_t row_chunks = threads == 1 ? 1 : plan.row_chunks;
-          Range mine = share(columns.end - columns.begin, nr, chunks / row_chunks, chunk / row_chunks);
-          mine = {mine.begin + j0, mine.end + j0};
-          const Range rows = share(p.m, kernels().mr, row_chunks, chunk % row_chunks);
-          run_block(rows, mine, j0, p0, kc, packed_b, packed_a + thread * plan.a_elements);
+        parallel_for(chunks, p.threads, [&](int64_t chunk, int thread) noexcept {
+          const Range rows = share(p.m, kernels().mr, plan.row_chunks, chunk % plan.row_chunks);
+          const Range mine = share(part.end - j0, nr, plan.col_chunks, chunk / plan.row_chunks);
+          run_block(rows, {mine.begin + j0, mine.end + j0}, j0, p0, kc, packed_b, packed_a + thread * plan.a_elements);
         });
         p0 += kc;
       } while (p0 < p.k);
     }
   }
+
+  int64_t panels(Range columns) const { return (columns.end - columns.begin + kernels().nr - 1) / kernels().nr; }
 };
 
 template <class T>
@@ -178,8 +191,8 @@ void run_all(const GemmPlan& plan, const T* a, const T* b, const T* bias, T* c, 
   };
   T* const packed_a = scratch;
   T* const packed_b = scratch + plan.a_elements * p.threads;
-  if (plan.path == GemmPlan::Path::packed && !plan.by_item) {
-    for (int64_t i = 0; i < plan.items(); ++i) item(i).run_packed(p.threads, packed_b, packed_a);
+  if (plan.shared) {
+    for (int64_t i = 0; i < plan.items(); ++i) item(i).run_shared(packed_b, packed_a);
     return;
   }
   const int64_t parts = plan.row_chunks * plan.col_chunks;
@@ -192,7 +205,7 @@ void run_all(const GemmPlan& plan, const T* a, const T* b, const T* bias, T* c, 
       case GemmPlan::Path::direct: return it.run_direct(rows, columns);
       case GemmPlan::Path::dot: return it.run_dot(rows, packed_b + thread * plan.b_elements);
       case GemmPlan::Path::packed:
-        return it.run_packed(1, packed_b + thread * plan.b_elements, packed_a + thread * plan.a_elements);
+        return it.run_cell(rows, columns, packed_b + thread * plan.b_elements, packed_a + thread * plan.a_elements);
     }
   });
 }

@@ -12,7 +12,10 @@ namespace {
 constexpr double kWorkPerThread = 1.5e6;    // multiply-adds and bytes that pay for waking a thread
 constexpr int64_t kKc = 384;                // a panel of B, kKc x nr, stays in the first-level cache
 constexpr int64_t kMc = 144;                // a block of A, kMc x kKc, in the second
-constexpr int64_t kNc = 3072;               // a block of B, kKc x kNc, in the third
+constexpr int64_t kNc = 3072;               // a block of B, kKc x kNc, in the third, if threads share it,
+constexpr int64_t kOwnNc = 1024;            // and if each has its own
+constexpr double kPackCost = 12;            // multiply-adds in the time that packing one element takes
+constexpr double kMostPacking = 0.08;       // more of it than if they share, in parts of all work, if each has its own
 constexpr int64_t kDirectBytes = 48 << 10;  // B is read as it lies if it is not much larger than the first,
 constexpr int64_t kDirectPanels = 2;        // or if there are so few panels of rows or columns that packing does not pay
 constexpr int64_t kStreamKc = 8;            // rows of a large B read side by side, as streams, for one to three rows of C,
@@ -65,15 +68,30 @@ void choose_threads(GemmPlan& plan, double element_size) {
   p.threads = static_cast<int>(std::clamp(work / kWorkPerThread, 1.0, static_cast<double>(std::max(1, p.threads))));
 }
 
-// Splits C among threads: by items of the batch if there are enough, else by rows, else by columns too.
+// Splits C among threads: by items of the batch if there are enough, else into a grid. What a thread packs for its cell others
+// pack too, but nothing moves from core to core; where that is too much they share the blocks of B.
 void choose_chunks(GemmPlan& plan, int64_t rows, int64_t columns) {
   const GemmProblem& p = plan.problem;
   const int64_t threads = p.threads;
-  plan.by_item = threads == 1 || plan.items() >= 2 * threads || plan.items() % threads == 0;
-  if (plan.by_item) return;
-  const int64_t panels = std::max<int64_t>(1, divide_up(p.m, rows));
+  if (threads == 1 || plan.items() >= 2 * threads || plan.items() % threads == 0) return;
+  const int64_t row_panels = std::max<int64_t>(1, divide_up(p.m, rows));
   const int64_t column_panels = std::max<int64_t>(1, divide_up(p.n, columns));
-  plan.row_chunks = std::min(panels, round_up(divide_up(p.m, kMc), threads));
+  double least = 1e30;
+  for (int64_t r = 1; r <= threads; ++r) {
+    const int64_t across = std::min(r, row_panels), along = std::min(threads / r, column_panels);
+    const double packing = kPackCost * (static_cast<double>(across) / static_cast<double>(p.m) +
+                                        static_cast<double>(along) / static_cast<double>(p.n));
+    const double idle = static_cast<double>(threads) / static_cast<double>(across * along);
+    if ((1 + packing) * idle >= least) continue;
+    least = (1 + packing) * idle;
+    plan.row_chunks = across;
+    plan.col_chunks = along;
+  }
+  const double shared = kPackCost * (1 / static_cast<double>(p.m) + 1 / static_cast<double>(p.n));
+  plan.shared = plan.path == GemmPlan::Path::packed && least > 1 + shared + kMostPacking;
+  if (!plan.shared) return;
+  plan.row_chunks = std::min(row_panels, round_up(divide_up(p.m, kMc), threads));
+  plan.col_chunks = 1;
   if (plan.row_chunks < threads) {
     plan.row_chunks = 1;
     plan.col_chunks = std::min(column_panels, 2 * threads);
@@ -97,14 +115,15 @@ void choose_blocks(GemmPlan& plan, const GemmKernels<T>& kernels) {
     return;
   }
   plan.kc = even_block(p.k, kKc * 4 / static_cast<int64_t>(sizeof(T)), 4);
-  plan.nc = even_block(p.n, kNc, kernels.nr);
+  plan.nc = plan.shared ? even_block(p.n, kNc, kernels.nr)
+                        : even_block(divide_up(p.n, plan.col_chunks) + kernels.nr, kOwnNc, kernels.nr);
   plan.mc = even_block(divide_up(p.m, plan.row_chunks), kMc, kernels.mr);
   plan.pack_a = p.n >= kPackColumns || (p.a_col != 1 && p.a_row != 1);
   // A panel may be written up to four elements past its end.
   const int64_t a_panel = round_up(plan.kc * kernels.mr + 4, line), b_panel = round_up(plan.kc * kernels.nr + 4, line);
   plan.a_elements = plan.pack_a ? plan.mc / kernels.mr * a_panel : 0;
   plan.b_elements = plan.nc / kernels.nr * b_panel;
-  const int64_t b_blocks = plan.by_item ? p.threads : 1;
+  const int64_t b_blocks = plan.shared ? 1 : p.threads;
   plan.scratch = (plan.a_elements * p.threads + plan.b_elements * b_blocks) * static_cast<int64_t>(sizeof(T));
 }
 
