@@ -190,11 +190,30 @@ Tensor product(Choice& choice, const Tensor& x, const Tensor& y) {
   return dense(a, kernel, fill(x.dtype(), {width}, -1, 1, 12), kActivations[choice.below(4)]);
 }
 
+// Bodies use a value of the outer graph too (`y`'s mean), which makes it a further operand. The predicates are decided by
+// values that no pass can know and no rounding can turn.
+Tensor controlled(Choice& choice, const Tensor& x, const Tensor& y) {
+  const Tensor outside = tanh(mean(y));
+  if (choice.coin() || x.rank() == 0 || x.dim(0) > 8) {
+    const Tensor small = less(absolute(outside), scalar_like(outside, choice.coin() ? 2 : -1));
+    const Body if_true = [&](std::span<const Tensor> in) { return std::vector{tanh(in[0]) + outside}; };
+    const Body if_false = [&](std::span<const Tensor> in) { return std::vector{in[0] * outside}; };
+    return cond(small, std::span(&x, 1), if_true, if_false)[0];
+  }
+  const Tensor start = sum(x, {0}) * 0.1;
+  const Body body = [&](std::span<const Tensor> in) {
+    const Tensor carry = tanh(in[0] + in[1] * outside);
+    return std::vector{carry, sin(carry) + in[1]};
+  };
+  const std::vector<Tensor> out = scan(std::span(&start, 1), std::span(&x, 1), x.dim(0), body, choice.coin());
+  return out[static_cast<size_t>(choice.below(2))];
+}
+
 Tensor step(uint64_t seed, const std::vector<Tensor>& pool) {
   Choice choice(seed);
   const auto pick = [&] { return pool[static_cast<size_t>(choice.below(static_cast<int64_t>(pool.size())))]; };
   const Tensor x = choice.coin() ? pool.back() : pick();  // half the time a chain goes on
-  switch (choice.below(12)) {
+  switch (choice.below(13)) {
     case 0:
     case 1:
     case 2: return unary(choice, x);
@@ -206,6 +225,7 @@ Tensor step(uint64_t seed, const std::vector<Tensor>& pool) {
     case 8: return along_last_axis(choice, x);
     case 9: return moved(choice, x);
     case 10: return picked(choice, x);
+    case 11: return controlled(choice, x, pick());
     default: return product(choice, x, pick());
   }
 }
