@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 namespace plimsoll::doctor {
 namespace {
 
@@ -59,16 +61,10 @@ ProcessEnd run_process(const std::vector<std::string>& command, std::chrono::sec
     end.timed_out = !drain(pipe[0], start + limit, end.output);
     if (end.timed_out) ::kill(-child, SIGKILL);
     int status = 0;
-    rusage usage{};
-    while (::wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-#ifdef __APPLE__
-    end.peak_resident = static_cast<uint64_t>(usage.ru_maxrss);
-#else
-    end.peak_resident = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
-#endif
   }
   ::close(pipe[0]);
   end.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,7 +12,6 @@ struct ProcessEnd {
   bool timed_out = false;
   int exit_code = 0;
   int signal = 0;  // 0: it ended by itself
-  uint64_t peak_resident = 0;
   double seconds = 0;
   std::string output;  // the last of what it wrote, both streams
 };

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 struct Spec {
   fs::path file;
   std::string program;
-  bool ipykernel = false;
+  bool ipykernel = false;  // a Python that runs ipykernel itself, not a program in front of it
   bool of_environment = false;  // lies inside the environment
 };
 
@@ -26,8 +26,9 @@ std::optional<Spec> read_spec(const fs::path& folder, bool of_environment) {
   Spec spec{folder / "kernel.json", "", false, of_environment};
   if (!j.is_object() || !j.contains("argv") || !j["argv"].is_array() || j["argv"].empty()) return spec;
   if (j["argv"][0].is_string()) spec.program = j["argv"][0];
+  const bool python = fs::path(spec.program).filename().string().starts_with("python");
   for (const auto& argument : j["argv"]) {
-    spec.ipykernel |= argument.is_string() && argument.get<std::string>().starts_with("ipykernel");
+    spec.ipykernel |= python && argument.is_string() && argument.get<std::string>().starts_with("ipykernel");
   }
   return spec;
 }

@@ -1,7 +1,7 @@
 // MappedFile holds a file's bytes in memory, read-only, for as long as it lives; pages come from the
-// disk when they are looked at. Movable; may be read from several threads. A file that someone
-// truncates meanwhile would raise SIGBUS, so bytes past the end are never part of the view, and small
-// files (under 1 MiB) are copied instead of mapped.
+// disk when they are looked at. Movable; may be read from several threads. Small files (under 1 MiB)
+// are copied instead of mapped, which is faster. Requires: nobody shortens a mapped file meanwhile,
+// as an installer that replaces files by renaming never does.
 #pragma once
 
 #include <filesystem>

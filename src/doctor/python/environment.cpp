@@ -24,6 +24,10 @@ std::optional<Version> version_of_name(std::string name, bool* free_threaded = n
 }
 
 void find_interpreter(Environment& e, const fs::path& where) {
+  std::error_code ignored;
+  if (!fs::exists(fs::symlink_status(where, ignored))) {
+    fail(ErrorKind::not_found, "doctor", "there is nothing at ", where.string());
+  }
   if (!is_folder(where)) {
     e.python = where;
     e.prefix = where.parent_path().parent_path();

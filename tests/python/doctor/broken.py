@@ -526,6 +526,23 @@ def interpreter_replaced(env):
     (env.prefix / "bin/python3").symlink_to(python)
 
 
+def script(env, name, interpreter):
+    path = env.prefix / "bin" / name
+    path.write_text(f"#!{interpreter}\nfrom jupyter_core.command import main\nmain()\n")
+    path.chmod(0o755)
+
+
+@broken("scripts", "was moved")
+def environment_moved(env):
+    script(env, "jupyter", "/home/ada/before/bin/python3")
+    script(env, "pip", "/home/ada/before/bin/python3")
+
+
+@broken("scripts", "was moved")
+def environment_with_long_path_moved(env):
+    (env.prefix / "bin/jupyter").write_text(f"#!/bin/sh\n'''exec' \"/{'x' * 200}/bin/python3\" \"$0\" \"$@\"\n' '''\n")
+
+
 def kernelspec(folder, program, name="python3"):
     spec = folder / name
     spec.mkdir(parents=True)

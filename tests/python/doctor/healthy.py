@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 
-from broken import bundled, framework, kernelspec, native_package
+from broken import bundled, framework, kernelspec, native_package, script
 from maker import MACHINE, PYTHON, SUFFIX, TAG, library, macho, module, patch_machine, universal
 
 CASES = []
@@ -165,6 +165,17 @@ def kernels_in_order(env):
     (other / "bin/python3").symlink_to(os.path.realpath(sys.executable))
     (other / "lib" / PYTHON / "site-packages/ipykernel").mkdir(parents=True)
     kernelspec(env.home / ".local/share/jupyter/kernels", other / "bin/python3", "other")
+    guard = env.root / "guard"
+    guard.write_text("#!/bin/sh\n")
+    kernelspec(env.prefix / "share/jupyter/kernels", guard, "python3-guarded")
+
+
+@healthy
+def programs_in_order(env):
+    script(env, "jupyter", env.prefix / "bin/python3")
+    script(env, "tool", "/usr/bin/env python3")
+    (env.prefix / "bin/other").write_text("#!/nowhere/bin/perl\n")
+    (env.prefix / "bin/native").write_bytes(b"\x7fELF" + bytes(64))
 
 
 @healthy

@@ -68,6 +68,12 @@ def test_text_says_what_seen_leads_to_and_fix(tmp_path, program):
         assert part in text
 
 
+def test_a_place_without_python_is_not_examined(tmp_path, program):
+    for place in (tmp_path, tmp_path / "nowhere"):
+        done = subprocess.run([program, "doctor", "--env", place], capture_output=True, text=True)
+        assert done.returncode == 3 and "[doctor]" in done.stderr and not done.stdout
+
+
 def test_import_reports_the_signal_that_killed_it(tmp_path, program):
     env = maker.Environment(tmp_path / "one")
     env.package("numpy", "2.1.0", {"numpy/__init__.py": "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n"})

@@ -1,0 +1,50 @@
+// Programs of the environment (jupyter, pip ...) whose first line names an interpreter that is not there: an
+// environment that was moved or copied.
+#include <map>
+
+#include "doctor/exam.h"
+#include "doctor/files.h"
+#include "doctor/formats/mapped_file.h"
+#include "doctor/python/text.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll::doctor {
+namespace {
+
+// The interpreter a script names, or empty. Paths too long for the system stand in a second line, in a trick
+// that both the shell and Python understand: '''exec' /long/path/python "$0" "$@".
+std::string interpreter_of(const std::string& head) {
+  if (!head.starts_with("#!")) return "";
+  const std::vector<std::string_view> lines = split(head, "\n");
+  std::string_view line = trim(lines[0].substr(2));
+  constexpr std::string_view kTrick = "'''exec' ";
+  if (line == "/bin/sh" && lines.size() > 1 && lines[1].starts_with(kTrick)) line = lines[1].substr(kTrick.size());
+  if (line.starts_with('"')) return std::string(line.substr(1, line.find('"', 1) - 1));
+  return std::string(line.substr(0, line.find_first_of(" \t")));
+}
+
+}  // namespace
+
+void find_scripts(const Exam& exam, Findings& findings) {
+  // A system's own programs are its packager's business.
+  if (exam.environment.kind == Environment::Kind::prefix) return;
+  std::map<std::string, std::vector<std::string>> lost;  // by the interpreter that is gone
+  for (const std::filesystem::path& file : list_folder(exam.environment.prefix / "bin")) {
+    const std::string interpreter = interpreter_of(read_text(file, 512).value_or(""));
+    if (interpreter.starts_with('/') && contains(interpreter, "python") && !is_there(interpreter)) {
+      lost[interpreter].push_back(file.filename().string());
+    }
+  }
+  for (const auto& [interpreter, scripts] : lost) {
+    Finding f;
+    f.severity = Severity::error;
+    f.what = concat("This environment was moved: ", scripts.size(), " of its programs name an interpreter that is gone");
+    f.evidence = {concat("#!", interpreter), some_of(scripts, 6)};
+    f.leads_to = concat(scripts.front(), ": bad interpreter: No such file or directory; or another environment's runs");
+    f.fix = concat("Make the environment anew in its place (python -m venv), or call ",
+                   exam.environment.python.string(), " -m <module>.");
+    findings.push_back(f);
+  }
+}
+
+}  // namespace plimsoll::doctor
