@@ -40,7 +40,8 @@ Broker::Broker(Wire& wire, Keeper& keeper, Signer& signer, BrokerOptions options
 
 void Broker::start() {
   state_ = State::starting;
-  session_known_ = probe_replied_ = iopub_heard_ = false;
+  session_known_ = probe_replied_ = iopub_heard_ = set_up_ = false;
+  setup_id_.clear();
   probes_ = last_count_ = 0;
   ++generation_;
   own_ids_.clear();
@@ -70,7 +71,7 @@ void Broker::become_ready() {
     const json content = {{"code", options_.setup_code}, {"silent", true}, {"store_history", false},
                           {"user_expressions", json::object()}, {"allow_stdin", false}, {"stop_on_error", false}};
     Frames frames = self.make("execute_request", {}, "{}", content);
-    own_ids_.insert(self.last_id());
+    own_ids_.insert(setup_id_ = self.last_id());
     wire_.to_kernel(Channel::shell, std::move(frames));
   }
   // Clients saw `starting`; what the probe provoked was kept from them, so they are told of `idle`.
@@ -224,6 +225,7 @@ void Broker::from_kernel(Channel channel, Frames frames) {
     return wire_.to_client(channel, std::move(frames));
   }
   if (own) {
+    if (parent_id == setup_id_) set_up_ = string_member(text_of(frames[envelope->content()]), "status") == "ok";
     probe_replied_ = true;
     return probe_answered();
   }

@@ -97,6 +97,8 @@ class Broker {
   std::optional<Cell> running_cell() const;
   // The cell that will bear the note if the kernel has died now: the one running, else the first not answered.
   std::optional<Cell> cell_to_blame() const;
+  // Whether the setup code has run well in this kernel.
+  bool set_up() const { return set_up_; }
   bool waiting_for_input() const { return !input_for_.empty(); }
   TimePoint last_output() const { return last_output_; }
   // Messages dropped because they were malformed or wrongly signed.
@@ -161,7 +163,8 @@ class Broker {
   std::string pending_notice_;                // for the next cell
   DeathNote broken_note_;
 
-  bool session_known_ = false, probe_replied_ = false, iopub_heard_ = false;
+  std::string setup_id_;
+  bool session_known_ = false, probe_replied_ = false, iopub_heard_ = false, set_up_ = false;
   int generation_ = 0, probes_ = 0, last_count_ = 0;
   TimePoint now_{}, probed_at_{}, last_output_{};
   Utf8Stream out_, err_;

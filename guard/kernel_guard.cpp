@@ -17,6 +17,7 @@
 #include "guard/private_folder.h"
 #include "guard/report.h"
 #include "guard/signals.h"
+#include "guard/stall_watch.h"
 #include "guard/ward.h"
 #include "guard/zmq_wire.h"
 #include "plimsoll/error.h"
@@ -31,6 +32,8 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kLastWordsReady = milliseconds(100);
 constexpr auto kLastWordsStarting = milliseconds(20);
 constexpr auto kTermGrace = milliseconds(1500);
+// A cell that does not heed an interrupt for so long is ended, if a timeout was asked for.
+constexpr auto kStallGrace = std::chrono::seconds(10);
 
 // One message that cannot be dealt with must not end the guard: it is all that holds the connection.
 template <class Function>
@@ -53,6 +56,7 @@ class KernelGuard final : public Keeper {
         signer_(front_.key, front_.scheme),
         wire_(front_),
         ward_(options, folder_.path()),
+        stall_(options.stall_notice, options.stall_timeout),
         broker_(wire_, *this, signer_,
                 {options.language, is_ipykernel(options.command) ? python_setup_code() : std::string()}) {
     if (auto parent = environment("JPY_PARENT_PID")) parent_ = std::atoi(parent->c_str());
@@ -75,7 +79,7 @@ class KernelGuard final : public Keeper {
   void start() override;
   void interrupt() override { ward_.process().signal_group(SIGINT); }
   void terminate() override;
-  void begin_cell() override { ward_.begin_cell(seconds(now_)); }
+  void begin_cell() override;
   std::string end_of_cell() override;
 
  private:
@@ -84,6 +88,7 @@ class KernelGuard final : public Keeper {
   void take_signals();
   void take_output();
   void sample();
+  void look_for_stalls();
   void end_of_process();
   DeathNote explain();
 
@@ -94,15 +99,17 @@ class KernelGuard final : public Keeper {
   Signer signer_;
   ZmqWire wire_;
   Ward ward_;
+  StallWatch stall_;
   Broker broker_;
   ZmqWire::Handlers handlers_;
   Launch launch_;
   std::vector<zmq::pollitem_t> items_;
   TimePoint now_{}, exited_at_{}, sampled_at_{};
-  std::optional<TimePoint> kill_at_;
+  TimePoint looked_at_{};
+  std::optional<TimePoint> kill_at_, stall_kill_at_;
   int generation_ = 0;
   pid_t parent_ = 0;
-  bool done_ = false, running_ = false;
+  bool done_ = false, running_ = false, first_cell_ = true;
 };
 
 void KernelGuard::tell_time() {
@@ -120,6 +127,17 @@ void KernelGuard::start() {
   how.stack_fd = kStackFd;
   ward_.start(how, {concat("JPY_PARENT_PID=", ::getpid())}, seconds(now_));
   exited_at_ = now_;
+  first_cell_ = true;
+  stall_kill_at_.reset();
+}
+
+void KernelGuard::begin_cell() {
+  ward_.begin_cell(seconds(now_));
+  stall_.begin_cell(seconds(now_));
+  stall_kill_at_.reset();
+  if (first_cell_) stall_.begin_process(ward_.process().pid());
+  first_cell_ = false;
+  running_ = true;
 }
 
 void KernelGuard::terminate() {
@@ -170,6 +188,7 @@ void KernelGuard::take_signals() {
 void KernelGuard::take_output() {
   Process& process = ward_.process();
   if (const std::string text = process.read_out(); !text.empty()) broker_.output(false, text);
+  if (const std::string text = process.read_stacks(); !text.empty()) stall_.hear_stack(text);
   if (const std::string text = process.read_err(); !text.empty()) {
     const bool show = ward_.hear(text, seconds(now_));
     // Before it can answer, a kernel talks to whoever started it.
@@ -178,6 +197,33 @@ void KernelGuard::take_output() {
     } else if (show) {
       broker_.output(true, text);
     }
+  }
+}
+
+// A cell that stands still is told of, and interrupted only if that was asked for.
+void KernelGuard::look_for_stalls() {
+  if (now_ - looked_at_ < std::chrono::seconds(1)) return;
+  looked_at_ = now_;
+  const auto cell = broker_.running_cell();
+  if (!cell) return;
+  StallWatch::Look look;
+  look.pid = ward_.process().pid();
+  look.now = seconds(now_);
+  look.last_sign = std::max(seconds(broker_.last_output()), seconds(cell->since));
+  look.waiting_for_input = broker_.waiting_for_input();
+  look.in_interpreter = ward_.was_in_interpreter();
+  if (const std::string text = stall_.look(look); !text.empty()) broker_.say(text);
+  // After the look: while it writes its stacks the process seems to be at work.
+  if (broker_.set_up() && stall_.wants_stack(look.now, look.last_sign)) ward_.process().signal(SIGUSR2);
+  if (stall_.must_interrupt()) {
+    broker_.say("plimsoll: interrupted, as --stall-timeout asks.\n");
+    interrupt();
+    stall_kill_at_ = now_ + kStallGrace;
+  }
+  if (stall_kill_at_ && now_ >= *stall_kill_at_) {
+    ward_.blame_stall_timeout();
+    ward_.process().signal_group(SIGKILL);
+    stall_kill_at_.reset();
   }
 }
 
@@ -197,6 +243,7 @@ void KernelGuard::sample() {
   running_ = broker_.running_cell().has_value();
   const std::string warning = ward_.sample(seconds(now_));
   if (!running_) return;
+  look_for_stalls();
   if (!warning.empty()) broker_.say(warning);
   if (ward_.must_interrupt()) {
     broker_.say("plimsoll: over the memory line; the cell is interrupted before the system kills the kernel.\n");

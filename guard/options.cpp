@@ -12,7 +12,8 @@ const char* usage() {
          "Runs a script, or with -f a Jupyter kernel, under a memory line and explains its death.\n"
          "  -f FILE                connection file: guard a Jupyter kernel\n"
          "  --memory SIZE          the memory line, such as 4GiB or 60%\n"
-         "  --stall-timeout S      interrupt after S seconds without progress\n"
+         "  --stall-notice S       say so after S seconds without a sign of life (default 30)\n"
+         "  --stall-timeout S      interrupt after S seconds without progress (default: never)\n"
          "  --name NAME            name of the kernel, for reports\n"
          "  --language LANGUAGE    its language\n"
          "  --transport ipc|tcp    how to reach the kernel\n"
@@ -22,11 +23,11 @@ const char* usage() {
 
 namespace {
 
-double seconds(const std::string& text) {
+double seconds(const std::string& option, const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   require(!text.empty() && *end == '\0' && value >= 0 && value < 1e9, "guard",
-          "expected seconds after --stall-timeout, got '", text, "'");
+          "expected seconds after ", option, ", got '", text, "'");
   return value;
 }
 
@@ -49,7 +50,8 @@ GuardOptions parse_options(const std::vector<std::string>& words) {
     if (word == "-h" || word == "--help") return {};
     if (word == "-f") options.connection_file = value();
     else if (word == "--memory") options.memory = value();
-    else if (word == "--stall-timeout") options.stall_timeout = seconds(value());
+    else if (word == "--stall-notice") options.stall_notice = seconds(word, value());
+    else if (word == "--stall-timeout") options.stall_timeout = seconds(word, value());
     else if (word == "--name") options.name = value();
     else if (word == "--language") options.language = value();
     else if (word == "--transport") options.transport = value();

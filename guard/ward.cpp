@@ -190,6 +190,20 @@ std::string Ward::refusals_text() {
   return text + " Results that depend on it are not there.\n";
 }
 
+bool Ward::was_in_interpreter() const {
+  int asked = 0;
+  for (const auto& f : page_.faults()) {
+    if (f.signal != SIGUSR2) continue;
+    ++asked;
+    const std::string file = f.module.substr(f.module.rfind('/') + 1);
+    // A loop that looks at the clock or a flag is also met in the C library; one that computes, in neither.
+    const bool interpreter = file.rfind("python", 0) == 0 || file.rfind("libpython", 0) == 0 ||
+                             file.rfind("libc.so", 0) == 0 || file.rfind("[vdso]", 0) == 0;
+    if (!interpreter) return false;
+  }
+  return asked > 0;
+}
+
 Evidence Ward::evidence(bool at_start, double now) {
   Evidence e;
   e.wait_status = status_.value_or(0);

@@ -50,6 +50,9 @@ class Ward {
   // Requests refused since the last call, as text for the user.
   std::string refusals_text();
 
+  // Whether the processor was in the Python interpreter itself each of the last times stacks were asked for.
+  bool was_in_interpreter() const;
+
   // After the end: all that is known.
   Evidence evidence(bool at_start, double now);
   void blame_stall_timeout() { stall_timeout_ = true; }

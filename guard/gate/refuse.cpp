@@ -27,7 +27,8 @@ std::atomic<int64_t> g_trimmed_at{0};
 
 // How far above the line a request of this size is still granted.
 int64_t grace(size_t size, int64_t line) {
-  if (size >= 16 * kMiB) return 0;
+  // Below a line so low that importing a library comes near it, its buffers must still pass.
+  if (size >= 16 * kMiB) return line < static_cast<int64_t>(256 * kMiB) ? static_cast<int64_t>(32 * kMiB) : 0;
   if (size >= kMiB) return line / 16;
   return line / 8;
 }

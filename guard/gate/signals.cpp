@@ -21,7 +21,9 @@ namespace {
 
 using Sigaction = int (*)(int, const struct sigaction*, struct sigaction*);
 
-constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+// SIGUSR2 is how the guard asks a Python kernel for its stacks; where it found the processor tells a loop in the
+// interpreter from one in native code.
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGUSR2};
 struct sigaction g_theirs[NSIG];
 Sigaction g_sigaction = nullptr;
 bool g_watching = false;
@@ -108,7 +110,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   // Only a fault counts, or a signal that the process sent itself for the first time; one that the
   // program's handler raises again would hide the first.
   static std::atomic<int> seen[NSIG];
-  const bool again = info->si_code <= 0 && seen[signal].load() != 0;
+  const bool again = signal != SIGUSR2 && info->si_code <= 0 && seen[signal].load() != 0;
   if (g_page && !again) {
     seen[signal].store(1);
     note(signal, info, static_cast<const ucontext_t*>(context));

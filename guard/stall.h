@@ -1,0 +1,50 @@
+// Why a cell gives no sign of life. Readings of the process come in once a second, a verdict comes out; nothing is
+// ever ended here. The judgement is pure; take_reading() looks at /proc.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace plimsoll::guard {
+
+// What the main thread was doing when it was looked at.
+enum class Doing { running, lock, sleep, io, disk, other };
+
+struct StallReading {
+  double time = 0;             // seconds of the monotonic clock
+  double cpu = 0;              // seconds used so far, all threads
+  double child_cpu = 0;        // the same of all descendants
+  Doing doing = Doing::other;  // the main thread
+  bool others_wait_for_io = false;  // some other thread waits for a socket, a pipe or a disk, or sleeps for a while
+  int64_t io_bytes = 0;        // read and written so far
+  int64_t major_faults = 0;
+  int64_t resident = 0;
+  double memory_pressure = 0;  // percent of time that all tasks waited for memory (PSI full, avg10)
+  bool gpu_in_use = false;     // a GPU's device file is open
+};
+
+enum class StallKind { working, slow, spinning, deadlocked, memory_stalled, waiting_for_io, waiting_for_input, sleeping, gpu_hang };
+const char* name_of(StallKind kind);
+
+struct StallVerdict {
+  StallKind kind = StallKind::working;
+  std::string text;  // one sentence with the numbers
+};
+
+// Judges the readings since the cell last showed a sign of life, oldest first. `stacks` are Python stacks of the
+// main thread taken a second or more apart (optional); `in_interpreter` says whether the processor was found in the
+// Python interpreter itself each time they were taken.
+StallVerdict judge_stall(const std::deque<StallReading>& readings, bool waiting_for_input,
+                         const std::vector<std::string>& stacks, bool in_interpreter);
+
+// Nothing if the process cannot be read. `own` are threads of the kernel's machinery, which wait all the time and
+// tell nothing.
+std::optional<StallReading> take_reading(pid_t pid, double now, const std::set<pid_t>& own);
+
+}  // namespace plimsoll::guard

@@ -1,0 +1,126 @@
+// Readings for stall.h from /proc: what each thread is doing, by the system call it is in.
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "guard/files.h"
+#include "guard/memory_watch.h"
+#include "guard/stall.h"
+#include "memory/readings.h"
+
+namespace plimsoll::guard {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool one_of(long number, std::initializer_list<long> numbers) {
+  for (long n : numbers) {
+    if (n == number) return true;
+  }
+  return false;
+}
+
+bool is_sleep(long call) {
+  return one_of(call, {
+#ifdef SYS_nanosleep
+      SYS_nanosleep,
+#endif
+#ifdef SYS_clock_nanosleep
+      SYS_clock_nanosleep,
+#endif
+  });
+}
+
+bool is_lock(long call) {
+#ifdef SYS_futex
+  return call == SYS_futex;
+#else
+  (void)call;
+  return false;
+#endif
+}
+
+struct Stat {
+  char state = '?';
+  double cpu = 0;
+  int64_t major_faults = 0;
+};
+
+// /proc/<pid>/stat: the name in parentheses may hold anything, so fields are counted from the last ')'.
+std::optional<Stat> read_stat(const fs::path& folder) {
+  const std::string text = read_file(folder / "stat").value_or("");
+  const size_t close = text.rfind(')');
+  if (close == std::string::npos || close + 2 >= text.size()) return std::nullopt;
+  Stat s;
+  s.state = text[close + 2];
+  const char* at = text.c_str() + close + 3;
+  double fields[12] = {};
+  for (double& field : fields) {
+    char* end = nullptr;
+    field = std::strtod(at, &end);
+    at = end;
+  }
+  // After the state: ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime stime
+  s.major_faults = static_cast<int64_t>(fields[8]);
+  s.cpu = (fields[10] + fields[11]) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  return s;
+}
+
+Doing doing_of(const fs::path& task) {
+  const auto stat = read_stat(task);
+  if (!stat) return Doing::other;
+  if (stat->state == 'R') return Doing::running;
+  if (stat->state == 'D') return Doing::disk;
+  const std::string text = read_file(task / "syscall").value_or("");
+  if (text.empty() || text[0] < '0' || text[0] > '9') return text.rfind("running", 0) == 0 ? Doing::running : Doing::other;
+  const long call = std::strtol(text.c_str(), nullptr, 10);
+  if (is_lock(call)) return Doing::lock;
+  return is_sleep(call) ? Doing::sleep : Doing::io;
+}
+
+bool gpu_open(const fs::path& process) {
+  std::error_code error;
+  for (const auto& fd : fs::directory_iterator(process / "fd", error)) {
+    const auto target = fs::read_symlink(fd.path(), error).string();
+    if (target.rfind("/dev/nvidia", 0) == 0 || target.rfind("/dev/kfd", 0) == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<StallReading> take_reading(pid_t pid, double now, const std::set<pid_t>& own) {
+  using readings::parse::field;
+  const fs::path process = "/proc/" + std::to_string(pid);
+  const auto stat = read_stat(process);
+  if (!stat) return std::nullopt;
+  StallReading r;
+  r.time = now;
+  r.cpu = stat->cpu;
+  r.major_faults = stat->major_faults;
+  r.doing = doing_of(process / "task" / std::to_string(pid));
+  if (const auto memory = readings::process(pid)) r.resident = memory->resident;
+  const std::string io = read_file(process / "io").value_or("");
+  r.io_bytes = field(io, "rchar").value_or(0) + field(io, "wchar").value_or(0);
+  for (pid_t child : descendants(pid)) {
+    if (const auto s = read_stat("/proc/" + std::to_string(child))) r.child_cpu += s->cpu;
+  }
+  std::error_code error;
+  for (const auto& task : fs::directory_iterator(process / "task", error)) {
+    const pid_t thread = std::atoi(task.path().filename().c_str());
+    if (thread == pid || own.count(thread) != 0) continue;
+    const Doing doing = doing_of(task.path());
+    r.others_wait_for_io = r.others_wait_for_io || doing == Doing::disk || doing == Doing::io || doing == Doing::sleep;
+  }
+  const std::string pressure = read_file("/proc/pressure/memory").value_or("");
+  const size_t full = pressure.find("full avg10=");
+  if (full != std::string::npos) r.memory_pressure = std::strtod(pressure.c_str() + full + 11, nullptr);
+  r.gpu_in_use = gpu_open(process);
+  return r;
+}
+
+}  // namespace plimsoll::guard

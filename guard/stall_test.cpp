@@ -1,0 +1,88 @@
+#include "guard/stall.h"
+
+#include <gtest/gtest.h>
+
+namespace plimsoll::guard {
+namespace {
+
+// 30 readings, one a second, changing by the same step each time.
+std::deque<StallReading> readings(const StallReading& step, Doing doing) {
+  std::deque<StallReading> out;
+  for (int i = 0; i < 30; ++i) {
+    StallReading r = step;
+    r.time = i;
+    r.cpu = step.cpu * i;
+    r.child_cpu = step.child_cpu * i;
+    r.io_bytes = step.io_bytes * i;
+    r.major_faults = step.major_faults * i;
+    r.resident = step.resident * i;
+    r.doing = doing;
+    out.push_back(r);
+  }
+  return out;
+}
+
+StallReading step(double cpu) {
+  StallReading r;
+  r.cpu = cpu;
+  return r;
+}
+
+StallKind kind(const StallReading& step, Doing doing, const std::vector<std::string>& stacks = {}, bool in_interpreter = false) {
+  return judge_stall(readings(step, doing), false, stacks, in_interpreter).kind;
+}
+
+const std::vector<std::string> kSame = {"a", "a", "a"}, kMoving = {"a", "b", "a"};
+
+TEST(Stall, WaitingForInputComesFirst) {
+  EXPECT_EQ(judge_stall({}, true, {}, false).kind, StallKind::waiting_for_input);
+}
+
+TEST(Stall, ALockNobodyCanReleaseIsADeadlock) {
+  EXPECT_EQ(kind(step(0), Doing::lock), StallKind::deadlocked);
+  StallReading waits = step(0);
+  waits.others_wait_for_io = true;
+  EXPECT_EQ(kind(waits, Doing::lock), StallKind::waiting_for_io);
+  EXPECT_EQ(kind(step(0.9), Doing::lock), StallKind::slow);  // worker threads compute
+}
+
+TEST(Stall, SleepAndIoAreNoDeadlock) {
+  EXPECT_EQ(kind(step(0), Doing::sleep), StallKind::sleeping);
+  EXPECT_EQ(kind(step(0), Doing::io), StallKind::waiting_for_io);
+  EXPECT_EQ(kind(step(0), Doing::disk), StallKind::waiting_for_io);
+}
+
+TEST(Stall, SpinningNeedsOneUnchangingLineOfPython) {
+  EXPECT_EQ(kind(step(1), Doing::running, kSame, true), StallKind::spinning);
+  EXPECT_EQ(kind(step(1), Doing::running, kMoving, true), StallKind::slow);
+  EXPECT_EQ(kind(step(1), Doing::running, kSame, false), StallKind::slow);  // inside a native routine
+  EXPECT_EQ(kind(step(1), Doing::running, {}, true), StallKind::slow);
+  StallReading grows = step(1);
+  grows.resident = 1 << 20;
+  EXPECT_EQ(kind(grows, Doing::running, kSame, true), StallKind::slow);
+}
+
+TEST(Stall, ChildrenAtWorkAreWork) {
+  StallReading children = step(0);
+  children.child_cpu = 1;
+  EXPECT_EQ(kind(children, Doing::io), StallKind::slow);
+}
+
+TEST(Stall, PagesFromDiskAreAMemoryStall) {
+  StallReading thrashes = step(0.1);
+  thrashes.major_faults = 1000;
+  EXPECT_EQ(kind(thrashes, Doing::disk), StallKind::memory_stalled);
+  StallReading pressed = step(0.1);
+  pressed.memory_pressure = 80;
+  EXPECT_EQ(kind(pressed, Doing::disk), StallKind::memory_stalled);
+}
+
+TEST(Stall, AGpuThatDoesNotAnswer) {
+  StallReading gpu = step(1);
+  gpu.gpu_in_use = true;
+  EXPECT_EQ(kind(gpu, Doing::running, kSame, false), StallKind::gpu_hang);
+  EXPECT_EQ(kind(gpu, Doing::running, kMoving, false), StallKind::slow);
+}
+
+}  // namespace
+}  // namespace plimsoll::guard

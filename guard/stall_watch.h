@@ -1,0 +1,53 @@
+// Watches a running cell for signs of life and speaks up when there are none. Asks the process for its Python
+// stacks only then: a signal may interrupt a system call of the program. One thread.
+#pragma once
+
+#include <deque>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "guard/stall.h"
+
+namespace plimsoll::guard {
+
+class StallWatch {
+ public:
+  // A notice after `notice` seconds without a sign of life, a verdict after four times that. With `timeout` above
+  // zero, must_interrupt() becomes true after so many.
+  StallWatch(double notice, double timeout) : notice_(notice), timeout_(timeout) {}
+
+  // A new process, whose threads at this moment are the kernel's own.
+  void begin_process(pid_t pid);
+  void begin_cell(double now);
+
+  struct Look {
+    pid_t pid = 0;
+    double now = 0;
+    double last_sign = 0;  // of life: output, or the beginning of the cell
+    bool waiting_for_input = false;
+    bool in_interpreter = false;  // when the last stacks were taken
+  };
+  // To be called once a second while a cell runs. Returns text for the cell, or nothing.
+  std::string look(const Look& look);
+  // Whether a stack should be asked for now.
+  bool wants_stack(double now, double last_sign) const;
+  // Text that the process wrote when asked.
+  void hear_stack(const std::string& text);
+  // True once, when the cell has stood still for longer than the timeout.
+  bool must_interrupt();
+  StallKind kind() const { return verdict_.kind; }
+
+ private:
+  std::string tell(double quiet) const;
+
+  double notice_, timeout_;
+  std::set<pid_t> own_threads_;
+  std::deque<StallReading> readings_;
+  std::vector<std::string> stacks_;
+  StallVerdict verdict_;
+  double told_at_ = 0, quiet_ = 0;
+  bool interrupted_ = false;
+};
+
+}  // namespace plimsoll::guard
