@@ -1,5 +1,7 @@
 // Shared libraries that are needed but lie nowhere the loader looks.
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include "doctor/exam.h"
 #include "doctor/python/text.h"
@@ -44,22 +46,47 @@ struct Missing {
   std::vector<std::string> needed_by;
   const Library* example = nullptr;
   bool optional = true;
+  std::set<const Library*> modules;  // that cannot be imported for want of it
 };
 
-Finding describe(const Exam& exam, const std::string& name, const Missing& missing) {
+using ModuleCounts = std::map<const Distribution*, size_t>;
+
+// Whether the package brought the library along: then it was lost, else the system should have it.
+bool was_bundled(const Distribution* owner, const std::string& name) {
+  if (!owner) return false;
+  return std::any_of(owner->record.begin(), owner->record.end(),
+                     [&](const RecordRow& row) { return row.path.ends_with("/" + name); });
+}
+
+// Large packages have parts for uses of their own (sound, cameras): most of their modules do without.
+bool is_small_part(const Missing& missing, const ModuleCounts& counts) {
+  ModuleCounts lost;
+  for (const Library* module : missing.modules) ++lost[module->owner];
+  return std::all_of(lost.begin(), lost.end(), [&](const auto& entry) {
+    const auto& [owner, n] = entry;
+    return owner && n * 5 < counts.at(owner);
+  });
+}
+
+Finding describe(const Exam& exam, const std::string& name, const Missing& missing, const ModuleCounts& counts) {
   const Distribution* owner = missing.example->owner;
   const std::string package = package_of(name);
+  const bool bundled = was_bundled(owner, name);
   Finding f;
-  f.severity = missing.optional ? Severity::note : Severity::error;
+  f.severity = missing.optional || (!bundled && is_small_part(missing, counts)) ? Severity::note : Severity::error;
   f.what = concat(name, " is missing");
   f.evidence = {"needed by " + some_of(missing.needed_by)};
+  std::vector<std::string> modules;
+  for (const Library* module : missing.modules) modules.push_back(module->shown);
+  std::sort(modules.begin(), modules.end());
+  if (!modules.empty()) f.evidence.push_back("cannot be imported: " + some_of(modules));
   f.leads_to = concat("ImportError: ", name, ": cannot open shared object file: No such file or directory");
-  if (!package.empty()) {
-    f.fix = concat("apt-get install ", package);
-  } else if (owner) {
+  if (bundled) {
     f.fix = reinstall(exam, *owner);
+  } else if (!package.empty()) {
+    f.fix = concat("apt-get install ", package);
   } else {
-    f.fix = concat("Install the system package that holds ", name, ".");
+    f.fix = concat("Install the system package that holds ", name, " (apt-file search ", name, ").");
   }
   return f;
 }
@@ -73,7 +100,7 @@ void note_unused(const std::map<std::string, Missing>& missing, Findings& findin
   f.sureness = Sureness::possible;
   f.what = concat(names.size(), " libraries are missing that only optional plug-ins or drivers need");
   f.evidence = {some_of(names, 6)};
-  f.leads_to = "Nothing, unless you use that hardware: no module that Python imports needs them.";
+  f.leads_to = "Nothing, unless you use what they are for: no module that Python imports needs them.";
   findings.push_back(f);
 }
 
@@ -90,7 +117,17 @@ void find_missing_libraries(const Exam& exam, Findings& findings) {
       m.optional &= library->standard && optional_module(library->shown);
     }
   }
-  for (const auto& [name, m] : missing) findings.push_back(describe(exam, name, m));
+  ModuleCounts counts;
+  for (const auto& library : exam.libraries.all()) {
+    if (!library->in_environment || !library->module) continue;
+    ++counts[library->owner];
+    for (const Library* needed : exam.libraries.closure(*library)) {
+      for (const std::string& name : needed->missing) {
+        if (const auto found = missing.find(name); found != missing.end()) found->second.modules.insert(library.get());
+      }
+    }
+  }
+  for (const auto& [name, m] : missing) findings.push_back(describe(exam, name, m, counts));
   note_unused(unused, findings);
 }
 

@@ -88,6 +88,16 @@ def driver_not_installed(env):
 
 
 @healthy
+def sound_not_installed(env):
+    """One module in six of a large package wants a library of the system that few have."""
+    sound = env.root / "libsound.so.1"
+    sound.write_bytes(library("int play(void) { return 1; }", "libsound.so.1"))
+    files = {f"qt/_m{i}{SUFFIX}": module(f"_m{i}") for i in range(5)}
+    files[f"qt/_sound{SUFFIX}"] = module("_sound", "int play(void); int f(void) { return play(); }", [str(sound)])
+    env.package("qt", files=files)
+
+
+@healthy
 def stripped_modules(env):
     native_package(env)
     path = env.site / f"fastlib/_core{SUFFIX}"
