@@ -36,7 +36,7 @@ void depthwise_segment(const DepthwisePlan& p, int64_t task, const T* x, const T
   const ConvGeometry& g = p.segments.g;
   const ConvSegment segment = p.segments.segment(task);
   const T* const source = gather(p.segments, segment, x, buffer);
-  const int64_t points = segment.rows * g.out[2];
+  const int64_t points = segment.points();
   T* const to = y + p.segments.first_point(segment) * g.channels;
   for (int64_t i = 0; i < points; ++i) {
     depthwise_point(p, source + p.segments.point_offset[static_cast<size_t>(i)], kernel, to + i * g.channels);
@@ -51,7 +51,7 @@ void filter_segment(const DepthwisePlan& p, int64_t index, const T* x, const T* 
   const ConvSegment segment = p.segments.segment(index);
   const T* const source = gather(p.segments, segment, x, buffer);
   const T* const from = dy + p.segments.first_point(segment) * g.channels;
-  const int64_t points = segment.rows * g.out[2], windows = std::ssize(p.segments.window_offset);
+  const int64_t points = segment.points(), windows = std::ssize(p.segments.window_offset);
   for (int64_t w = 0; w <= windows; ++w) {
     T* const row = sums + w * g.channels;
     const T* const seen = w < windows ? source + p.segments.window_offset[static_cast<size_t>(w)] : nullptr;

@@ -137,7 +137,7 @@ int64_t gather_block(const FilterPlan& p, int64_t begin, int64_t end, const T* x
   for (int64_t i = begin; i < end; ++i) {
     const ConvSegment segment = p.segments.segment(i);
     const T* source = gather(p.segments, segment, x, area.gathered + (i - begin) * p.segments.buffer_elements());
-    const int64_t count = segment.rows * p.segments.g.out[2];
+    const int64_t count = segment.points();
     const int64_t* const within = p.segments.point_offset.data();
     for (int64_t j = 0; j < count; ++j) area.offsets[points + j] = source - base + within[j];
     points += count;

@@ -104,7 +104,7 @@ void forward_segment(const ForwardPlan& p, int64_t task, const T* x, const T* pa
   const ConvGeometry& g = p.segments.g;
   const ConvSegment segment = p.segments.segment(task);
   const T* const source = gather(p.segments, segment, x, buffer);
-  const int64_t points = segment.rows * g.out[2], first_point = p.segments.first_point(segment);
+  const int64_t points = segment.points(), first_point = p.segments.first_point(segment);
   HWY_ALIGN std::array<T, kPoints * 2 * hn::MaxLanes(hn::ScalableTag<T>())> sums;
   for (int64_t panel = 0; panel < p.panels(); ++panel) {
     const int64_t group = panel / p.group_panels, within = panel % p.group_panels * p.panel;
