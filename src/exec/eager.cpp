@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "device/cpu/denormals.h"
 #include "device/cpu/thread_pool.h"
 #include "exec/prepare.h"
 #include "exec/step_list.h"
@@ -100,6 +101,7 @@ std::vector<Tensor> run_entry(const Entry& e, std::span<const Tensor> in) {
   for (const Tensor& t : in) args[n++] = t.data();
   for (const Tensor& t : out) args[n++] = t.data();
   if (e.kernel.scratch > 0) args[n] = scratch_of(e.kernel.scratch);
+  const FlushDenormals small;
   e.kernel.run(e.kernel.state.get(), args);
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device/cpu/denormals.h"
 #include "device/cpu/thread_pool.h"
 #include "exec/step_list.h"
 #include "memory/arena.h"
@@ -114,6 +115,7 @@ Program Program::compile(const Graph& graph, const CompileOptions& options) {
 
 void Program::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) {
   body_->bind(inputs, outputs);
+  const FlushDenormals small;
   if (!body_->steps.parallel()) return body_->steps.run(body_->in.data(), body_->out.data());
   const ParallelRegion region;
   body_->steps.run(body_->in.data(), body_->out.data());
@@ -133,6 +135,7 @@ std::vector<std::pair<std::string, double>> Program::profile(std::span<const Ten
   std::vector<Tensor> outputs(body_->out.size());
   run(inputs, outputs);
   std::vector<double> seconds(steps(), 0.0);
+  const FlushDenormals small;
   const ParallelRegion region;
   for (int i = 0; i < runs; ++i) body_->steps.run_timed(body_->in.data(), body_->out.data(), seconds);
   std::vector<std::pair<std::string, double>> rows;

@@ -126,6 +126,18 @@ TEST(Program, ALineTooLowIsAnErrorBeforeTheFirstRun) {
   EXPECT_NO_THROW(Program::compile(g));
 }
 
+TEST(Program, FloatsTooSmallCountAsZeroInsideAndStayOutside) {
+  volatile float tiny = 1e-40f;
+  Graph g;
+  const Tensor x = g.input("x", DType::f32, {100000});
+  g.output("y", x * 0.5);
+  const Tensor in = Tensor::full(DType::f32, {100000}, 1e-40);
+  const Tensor y = Program::compile(g)(std::span(&in, 1))[0];
+  for (int64_t i = 0; i < 100000; ++i) ASSERT_EQ(y.data<float>()[i], 0.0f) << i;  // whichever thread made it
+  EXPECT_EQ((in * 0.5).data<float>()[7], 0.0f);
+  EXPECT_GT(tiny * 0.5f, 0.0f);
+}
+
 TEST(Eager, GivesWhatAProgramGives) {
   const Tensor a = Tensor::full(DType::f32, {2, 3}, 2), b = Tensor::full(DType::f32, {3}, 3);
   EXPECT_EQ(values(a * b + 1.0), (std::vector<float>(6, 7)));

@@ -10,6 +10,8 @@
 #include <system_error>
 #include <thread>
 
+#include "device/cpu/denormals.h"
+
 namespace plimsoll {
 namespace {
 
@@ -102,6 +104,7 @@ void leave_cpu(int cpu) noexcept {
 }
 
 void worker_main(Pool& p, int index) noexcept {
+  const FlushDenormals for_good;  // as the callers of our kernels do: results do not depend on who computes
   self.worker = true;
   std::atomic<uint32_t>& ticket = p.workers[static_cast<size_t>(index)].ticket;
   for (uint32_t seen = 0;;) {
