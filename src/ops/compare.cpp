@@ -6,12 +6,23 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <array>
+#include <cstring>
+
 #include "device/cpu/simd_loops-inl.h"
 #include "graph/op.h"
 
 #ifndef PLIMSOLL_COMPARE_ROWS
 #define PLIMSOLL_COMPARE_ROWS
 namespace plimsoll {
+// Eight bits to eight bytes 0 or 1, in the order of x86's memory.
+inline constexpr std::array<uint64_t, 256> kBitsToBytes = [] {
+  std::array<uint64_t, 256> table{};
+  for (size_t bits = 0; bits < 256; ++bits) {
+    for (size_t i = 0; i < 8; ++i) table[bits] |= static_cast<uint64_t>(bits >> i & 1) << (8 * i);
+  }
+  return table;
+}();
 enum class Comparison { equal, not_equal, less, less_equal, greater, greater_equal };
 }  // namespace plimsoll
 #endif
@@ -19,11 +30,16 @@ enum class Comparison { equal, not_equal, less, less_equal, greater, greater_equ
 HWY_BEFORE_NAMESPACE();
 namespace plimsoll::HWY_NAMESPACE {
 namespace {
+namespace hn = hwy::HWY_NAMESPACE;
 
 struct Equal {
   template <class T>
   static HWY_INLINE bool one(T a, T b) {
     return a == b;
+  }
+  template <class V>
+  static HWY_INLINE auto vec(V a, V b) {
+    return hn::Eq(a, b);
   }
 };
 struct NotEqual {
@@ -31,11 +47,19 @@ struct NotEqual {
   static HWY_INLINE bool one(T a, T b) {
     return a != b;
   }
+  template <class V>
+  static HWY_INLINE auto vec(V a, V b) {
+    return hn::Not(hn::Eq(a, b));  // Highway's Ne is false for NaN
+  }
 };
 struct Less {
   template <class T>
   static HWY_INLINE bool one(T a, T b) {
     return a < b;
+  }
+  template <class V>
+  static HWY_INLINE auto vec(V a, V b) {
+    return hn::Lt(a, b);
   }
 };
 struct LessEqual {
@@ -43,11 +67,19 @@ struct LessEqual {
   static HWY_INLINE bool one(T a, T b) {
     return a <= b;
   }
+  template <class V>
+  static HWY_INLINE auto vec(V a, V b) {
+    return hn::Le(a, b);
+  }
 };
 struct Greater {
   template <class T>
   static HWY_INLINE bool one(T a, T b) {
     return a > b;
+  }
+  template <class V>
+  static HWY_INLINE auto vec(V a, V b) {
+    return hn::Gt(a, b);
   }
 };
 struct GreaterEqual {
@@ -55,7 +87,39 @@ struct GreaterEqual {
   static HWY_INLINE bool one(T a, T b) {
     return a >= b;
   }
+  template <class V>
+  static HWY_INLINE auto vec(V a, V b) {
+    return hn::Ge(a, b);
+  }
 };
+
+// Floats by vectors of at most eight: a mask is eight bits, and a table makes them bytes.
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+template <class Op>
+void Floats(const void* const* in, void* out, size_t n, const double*) {
+  const hn::CappedTag<float, 8> d;
+  const size_t lanes = hn::Lanes(d);
+  const float* a = static_cast<const float*>(in[0]);
+  const float* b = static_cast<const float*>(in[1]);
+  uint8_t* y = static_cast<uint8_t*>(out);
+  size_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    uint8_t bits = 0, more = 0;
+    hn::StoreMaskBits(d, Op::vec(hn::LoadU(d, a + i), hn::LoadU(d, b + i)), &bits);
+    if (lanes == 4) {
+      hn::StoreMaskBits(d, Op::vec(hn::LoadU(d, a + i + 4), hn::LoadU(d, b + i + 4)), &more);
+      bits = static_cast<uint8_t>((bits & 15) | more << 4);
+    }
+    std::memcpy(y + i, &kBitsToBytes[bits], 8);
+  }
+  for (; i < n; ++i) y[i] = Op::one(a[i], b[i]);
+}
+#else
+template <class Op>
+void Floats(const void* const* in, void* out, size_t n, const double* params) {
+  simd::Each2<Op, float, uint8_t>(in, out, n, params);
+}
+#endif
 
 template <class Op>
 TileFn ForType(DType t) {
@@ -80,7 +144,7 @@ TileFn ForType(DType t) {
     case DType::f16:
     case DType::bf16:
     case DType::f32:
-      return simd::Each2<Op, float, uint8_t>;
+      return Floats<Op>;
     case DType::f64:
       return simd::Each2<Op, double, uint8_t>;
     default:

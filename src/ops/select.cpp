@@ -13,6 +13,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace plimsoll::HWY_NAMESPACE {
 namespace {
+namespace hn = hwy::HWY_NAMESPACE;
 
 template <class T>
 void Select(const void* const* in, void* out, size_t n, const double*) {
@@ -22,6 +23,23 @@ void Select(const void* const* in, void* out, size_t n, const double*) {
   T* y = static_cast<T*>(out);
   PLIMSOLL_EACH
   for (size_t i = 0; i < n; ++i) y[i] = c[i] ? a[i] : b[i];
+}
+
+template <>
+void Select<uint32_t>(const void* const* in, void* out, size_t n, const double*) {
+  const hn::ScalableTag<uint32_t> d;
+  const hn::Rebind<uint8_t, decltype(d)> d8;
+  const size_t lanes = hn::Lanes(d);
+  const uint8_t* c = static_cast<const uint8_t*>(in[0]);
+  const uint32_t* a = static_cast<const uint32_t*>(in[1]);
+  const uint32_t* b = static_cast<const uint32_t*>(in[2]);
+  uint32_t* y = static_cast<uint32_t*>(out);
+  size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto mask = hn::Ne(hn::PromoteTo(d, hn::LoadU(d8, c + i)), hn::Zero(d));
+    hn::StoreU(hn::IfThenElse(mask, hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, y + i);
+  }
+  for (; i < n; ++i) y[i] = c[i] ? a[i] : b[i];
 }
 
 // The bounds are in T's range. NaN is neither below nor above, and stays.

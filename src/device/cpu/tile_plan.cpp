@@ -9,8 +9,9 @@ namespace plimsoll {
 namespace {
 
 constexpr int64_t kChunk = 65536;  // elements one thread takes at a time
-constexpr int64_t kTileBytes =
-    16 << 10;  // registers of one thread: half of a common L1, the rest is for the arguments
+// Registers of one thread: half of a common L1, the rest is for the arguments.
+constexpr int64_t kTileBytes = 16 << 10;
+constexpr int64_t kWide = 256;  // accumulators side by side where rows are short
 constexpr int64_t kAlign = 64;
 
 int64_t round_up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
@@ -179,6 +180,15 @@ struct TilePlanner {
     return slot;
   }
 
+  int64_t repeat_of(const TileStrides& strides) const {
+    int64_t repeat = 1, size = 1;
+    for (int d = plan.rank - 1; d >= 0; --d) {
+      size *= plan.dims[static_cast<size_t>(d)];
+      if (strides[static_cast<size_t>(d)] != 0) repeat = size;
+    }
+    return repeat;
+  }
+
   TilePlan::LoadKind kind_of_load(const TileStrides& strides) const {
     if (plan.in_rows) {
       const int64_t inner = strides[last()];
@@ -186,12 +196,7 @@ struct TilePlanner {
              : inner == 0 ? TilePlan::LoadKind::fill
                           : TilePlan::LoadKind::gather;
     }
-    int64_t repeat = 1, size = 1;
-    for (int d = plan.rank - 1; d >= 0; --d) {
-      size *= plan.dims[static_cast<size_t>(d)];
-      if (strides[static_cast<size_t>(d)] != 0) repeat = size;
-    }
-    return plan.tile % repeat == 0 ? TilePlan::LoadKind::once : TilePlan::LoadKind::gather;
+    return plan.tile % repeat_of(strides) == 0 ? TilePlan::LoadKind::once : TilePlan::LoadKind::gather;
   }
 
   void load(size_t index, size_t value) {
@@ -209,7 +214,7 @@ struct TilePlanner {
       if (read.constant) plan.keep_alive.push_back(read.constant);
       (once ? plan.once : plan.loads)
           .push_back({kind, static_cast<uint16_t>(slot), static_cast<uint16_t>(size), read.argument,
-                      read.constant.get(), read_strides[index]});
+                      read.constant.get(), read_strides[index], repeat_of(read_strides[index])});
     }
     if (is_half(read.dtype)) {
       const int wide = new_register();
@@ -323,7 +328,7 @@ struct TilePlanner {
       } else {
         step.window = plan.partial ? f.elements : f.elements / prefix * (plan.chunk / plan.unit);
       }
-      if (side_by_side(step.strides)) step.wide = plan.tile;
+      if (side_by_side(step.strides)) step.wide = plan.inner * (kWide / plan.inner);
       step.scratch = plan.thread_bytes;
       plan.thread_bytes += round_up(step.wide * acc, kAlign);
       if (plan.partial) {
@@ -337,9 +342,10 @@ struct TilePlanner {
     plan.positioned = plan.positioned || !plan.folds.empty();
   }
 
-  // Folds over all axes but a short last one: whole tiles are added up, and folded to one row at the end.
+  // Folds over all axes but a short last one: some rows are added up side by side, and folded to one at the
+  // end.
   bool side_by_side(const TileStrides& strides) const {
-    if (plan.in_rows || plan.rank < 2 || plan.inner * 2 > plan.tile || strides[last()] != 1) return false;
+    if (plan.in_rows || plan.rank < 2 || plan.inner * 2 > kWide || strides[last()] != 1) return false;
     for (size_t d = 0; d < last(); ++d) {
       if (strides[d] != 0) return false;
     }

@@ -33,6 +33,7 @@ struct TilePlan {
     int32_t argument;  // or -1:
     const void* constant;
     TileStrides strides;  // of the collapsed space, in elements
+    int64_t repeat;       // elements after which it begins again
   };
   struct Call {
     TileFn fn;
@@ -49,7 +50,7 @@ struct TilePlan {
     TileStrides strides;
     int64_t elements;  // of the output
     int64_t window;    // elements of the output one chunk works on
-    int64_t wide;      // > 0: whole tiles are added up side by side, this many elements
+    int64_t wide;      // > 0: whole rows are folded side by side, this many elements
     int64_t scratch;   // offset in the thread's scratch: the wide accumulator, then the window
     int64_t shared;    // offset in the kernel's scratch, of partial results or half-width results
     TileFn narrow;     // for f16 and bf16

@@ -151,7 +151,19 @@ class ChunkRun {
   }
 
   void load_once(int64_t n) {
-    for (const TilePlan::Load& load : p_.once) gather(p_, load, base(load), Index{}, n, slots_[load.slot]);
+    for (const TilePlan::Load& load : p_.once) {
+      char* to = slots_[load.slot];
+      if (load.repeat == 1) {
+        fill(load.size, base(load), n, to);
+        continue;
+      }
+      int64_t done = std::min(n, load.repeat);
+      gather(p_, load, base(load), Index{}, done, to);
+      for (int64_t some; done < n; done += some) {  // twice as much every time
+        some = std::min(done, n - done);
+        std::memcpy(to + done * load.size, to, static_cast<size_t>(some * load.size));
+      }
+    }
     for (const TilePlan::Call& call : p_.once_calls) execute(call, n);
   }
 
@@ -203,9 +215,15 @@ class ChunkRun {
   void fold(size_t f, Index index, int64_t n) {
     const TilePlan::FoldStep& fold = p_.folds[f];
     const char* from = slots_[fold.slot];
-    if (fold.wide) return fold.fns.columns(from, static_cast<size_t>(n), wide(f));
     const size_t last = static_cast<size_t>(p_.rank - 1);
     const size_t size = register_size(fold.dtype);
+    if (fold.wide) {
+      for (int64_t i = 0; i < n; i += fold.wide) {
+        fold.fns.columns(from + static_cast<size_t>(i) * size,
+                         static_cast<size_t>(std::min(n - i, fold.wide)), wide(f));
+      }
+      return;
+    }
     while (n > 0) {
       const int64_t run = std::min(n, p_.inner - index[last]);
       const int64_t to = offset(p_, fold.strides, index) - window_start_[f];
