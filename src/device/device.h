@@ -1,6 +1,6 @@
-// Device: where buffers lie and kernels run. One folder per device (cpu, null, plugin for those of include/plimsoll/device.h);
-// nothing outside them knows which one it has. Handles keep their device alive. A device may be used from any thread, a
-// stream from one at a time.
+// Device: where buffers lie and kernels run. One folder per device (cpu, null, plugin for those of
+// include/plimsoll/device.h); nothing outside them knows which one it has. Handles keep their device
+// alive. A device may be used from any thread, a stream from one at a time.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,8 @@ struct Slice {
   int64_t offset = 0;
 };
 
-// What a kernel is looked up by. `host_kernels` are the op's own for the CPU (OpDef::kernels); other devices have theirs.
+// What a kernel is looked up by. `host_kernels` are the op's own for the CPU (OpDef::kernels); other
+// devices have theirs.
 struct KernelRequest {
   std::string_view op;
   KernelQuery query;
@@ -121,8 +122,9 @@ class Device : public std::enable_shared_from_this<Device> {
 std::shared_ptr<Device> device_cpu();
 // Allocates and runs nothing; counts what is asked of it. For tests of graph, planner and order.
 std::shared_ptr<Device> device_null();
-// A device of the plug-in in a shared library. Throws Error: {not_found} without the file, {bad_file} if it is no
-// plug-in, {unsupported} if it is one for another version of the interface or has no device of this index.
+// A device of the plug-in in a shared library. Throws Error: {not_found} without the file, {bad_file}
+// if it is no plug-in, {unsupported} if it is one for another version of the interface or has no device
+// of this index.
 std::shared_ptr<Device> load_device(const std::string& path, int index = 0);
 
 // "oneDNN 3.2 (convolutions), own kernels on Highway avx2, 2 threads, one pool"

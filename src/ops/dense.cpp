@@ -1,5 +1,5 @@
-// dense(x, kernel, bias): act(x . kernel + bias) over the last axis of x, with bias and activation applied while the
-// result is in cache. x (..., k), kernel (k, n), bias (n).
+// dense(x, kernel, bias): act(x . kernel + bias) over the last axis of x, with bias and activation
+// applied while the result is in cache. x (..., k), kernel (k, n), bias (n).
 #include <numbers>
 
 #include "device/cpu/activation.h"
@@ -152,8 +152,8 @@ std::span<const OpDef> ops_dense() {
 
 Tensor dense(const Tensor& x, const Tensor& kernel, const Tensor& bias, std::string_view activation) {
   const OpDef& op = get_op("dense");
-  // The gradients of these need the value before the activation. Built apart it is kept for them; where nothing else needs
-  // it, a pass puts the two together.
+  // The gradients of these need the value before the activation. Built apart it is kept for them; where
+  // nothing else needs it, a pass puts the two together.
   const std::optional<Activation> known = activation_from_name(activation);
   const bool apart = known && (*known == Activation::gelu || *known == Activation::gelu_tanh || *known == Activation::silu);
   if (apart) return activate(apply1(op, {x, kernel, bias}, {{"activation", std::string("linear")}}), *known);

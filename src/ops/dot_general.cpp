@@ -1,5 +1,5 @@
-// dot_general(a, b): sums of products over pairs of axes, as in XLA. Axes of the result: batch, then the free axes of a,
-// then those of b, each in their order. matmul() is written with it.
+// dot_general(a, b): sums of products over pairs of axes, as in XLA. Axes of the result: batch, then
+// the free axes of a, then those of b, each in their order. matmul() is written with it.
 #include <algorithm>
 
 #include "device/cpu/contraction.h"
@@ -90,8 +90,8 @@ Tensor put_back(const Tensor& x, const Ints& order) {
   return std::is_sorted(permutation.begin(), permutation.end()) ? x : transpose(x, permutation);
 }
 
-// The axes of x that are contracted with those of `other`, in the order of other's axes: so the result of a dot_general in
-// which they are free axes of `other` has them.
+// The axes of x that are contracted with those of `other`, in the order of other's axes: so the result
+// of a dot_general in which they are free axes of `other` has them.
 Ints contracted_in_order_of(const Axes& other, const Axes& x) {
   std::vector<std::pair<int64_t, int64_t>> pairs;
   for (size_t i = 0; i < x.contract.size(); ++i) pairs.emplace_back(other.contract[i], x.contract[i]);

@@ -80,8 +80,8 @@ int64_t product(const Operand& x, const std::vector<int64_t>& axes) {
   return n;
 }
 
-// The loops over `axes` of the result, whose last one steps by `step` in c, as few as can be. Strides in a and b are
-// those of the axes in the operands that are given.
+// The loops over `axes` of the result, whose last one steps by `step` in c, as few as can be. Strides
+// in a and b are those of the axes in the operands that are given.
 std::vector<Loop> result_loops(const Operand* a, const std::vector<int64_t>& a_axes, const Operand* b,
                                const std::vector<int64_t>& b_axes, int64_t step) {
   std::vector<Loop> loops;
@@ -107,8 +107,8 @@ std::vector<Loop> sum_loops(const Operand& a, const Operand& b) {
   return merged;
 }
 
-// The Gemm that reads the operands where they lie, if there is one: one loop each over rows, columns and sums, and
-// what is left in the two levels of its batch.
+// The Gemm that reads the operands where they lie, if there is one: one loop each over rows, columns
+// and sums, and what is left in the two levels of its batch.
 std::optional<GemmProblem> as_gemm(const Operand& a, const Operand& b) {
   const int64_t rows = product(a, a.free), columns = product(b, b.free);
   std::vector<Loop> levels = result_loops(&a, a.batch, &b, b.batch, rows * columns);

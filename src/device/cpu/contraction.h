@@ -1,5 +1,6 @@
-// A contraction of two dense tensors (XLA's dot_general) as a Gemm: axes that lie next to each other in memory are
-// read as one, transposes become strides, and an operand is copied only if its axes cannot be read so.
+// A contraction of two dense tensors (XLA's dot_general) as a Gemm: axes that lie next to each other in
+// memory are read as one, transposes become strides, and an operand is copied only if its axes cannot
+// be read so.
 #pragma once
 
 #include <cstdint>

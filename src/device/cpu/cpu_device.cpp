@@ -1,5 +1,5 @@
-// The CPU as a Device: buffers are host memory, a stream runs what it is given at once, and kernels are those that the
-// ops bring along. A kernel's errors are thrown by launch() itself.
+// The CPU as a Device: buffers are host memory, a stream runs what it is given at once, and kernels are
+// those that the ops bring along. A kernel's errors are thrown by launch() itself.
 #include <array>
 #include <cstring>
 

@@ -1,7 +1,8 @@
-// Gemm: C = act(A . B + bias) for float and double, batched, with A and B read through strides, so that no
-// transposed copy is ever made. Made once for a problem of fixed size, run many times; run() allocates nothing. Sums
-// run over k in an order that depends on the problem alone: results are the same for every number of threads.
-// Immutable; may be run from several threads, each with scratch of its own.
+// Gemm: C = act(A . B + bias) for float and double, batched, with A and B read through strides, so that
+// no transposed copy is ever made. Made once for a problem of fixed size, run many times; run()
+// allocates nothing. Sums run over k in an order that depends on the problem alone: results are the
+// same for every number of threads. Immutable; may be run from several threads, each with scratch of
+// its own.
 #pragma once
 
 #include <string>

@@ -15,8 +15,8 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Rows by vectors of a tile. Its accumulators, one row of B and one element of A fit the registers: 16, or 32 on
-// AVX-512 and NEON. Two multiply-adds per cycle of latency 4 want 8 accumulators or more.
+// Rows by vectors of a tile. Its accumulators, one row of B and one element of A fit the registers: 16,
+// or 32 on AVX-512 and NEON. Two multiply-adds per cycle of latency 4 want 8 accumulators or more.
 #if HWY_TARGET == HWY_NEON || HWY_TARGET <= HWY_AVX3
 constexpr int kRows = 12;
 #else
@@ -154,7 +154,8 @@ void block(const GemmBlock<T>& call) {
     else if (widest > kVectors) tables.wide[rows](call, t);
     else tables.full[rows](call, t);
   };
-  // If all of B stays in the first-level cache, A is read once; else a panel of B stays there while A comes from the second.
+  // If all of B stays in the first-level cache, A is read once; else a panel of B stays there while A
+  // comes from the second.
   if (call.k * call.n * static_cast<int64_t>(sizeof(T)) <= kSmallB) {
     for (int64_t i = 0; i < panels; ++i) {
       for (int64_t j = 0; j < call.n; j += columns) one(i, j);
@@ -265,8 +266,8 @@ void pack_plain(const T* x, int64_t row, int64_t col, int64_t count, int64_t k, 
   }
 }
 
-// Rows contiguous along p: four rows at a time, from right to left, so that what a group of four writes past the
-// panel's width (which need not divide by 4) lands where the groups after it write.
+// Rows contiguous along p: four rows at a time, from right to left, so that what a group of four writes
+// past the panel's width (which need not divide by 4) lands where the groups after it write.
 template <class T>
 void pack_transposed(const T* x, int64_t row, int64_t count, int64_t k, int64_t width, T* out) {
   const auto at = [&](int64_t i, int64_t p) { return x + (i < count ? i : count - 1) * row + p; };
@@ -279,8 +280,9 @@ void pack_transposed(const T* x, int64_t row, int64_t count, int64_t k, int64_t 
   pack_plain(x + p, row, 1, count, k - p, width, out + p * width);
 }
 
-// Full panels of columns contiguous along i, in whole vectors; the last vector of a panel is moved back so that it ends at
-// the width. All panels at once for each p: x is read as it lies, which large strides make several times faster.
+// Full panels of columns contiguous along i, in whole vectors; the last vector of a panel is moved back
+// so that it ends at the width. All panels at once for each p: x is read as it lies, which large
+// strides make several times faster.
 template <class T, size_t kLanes>
 void pack_copy(const T* x, int64_t col, int64_t panels, int64_t k, int64_t width, int64_t panel, T* out) {
   const hn::CappedTag<T, kLanes> d;

@@ -5,8 +5,9 @@
 
 namespace plimsoll {
 
-// C[m, n] (+)= A[m, k] . B[k, n], then bias and relu. Rows of A in panels of `mr` if packed (a_row 1, a_col mr),
-// else as they lie; columns of B in panels of `nr`, b_panel elements apart, rows of a panel b_row apart and contiguous.
+// C[m, n] (+)= A[m, k] . B[k, n], then bias and relu. Rows of A in panels of `mr` if packed (a_row 1,
+// a_col mr), else as they lie; columns of B in panels of `nr`, b_panel elements apart, rows of a panel
+// b_row apart and contiguous.
 template <class T>
 struct GemmBlock {
   const T* a;
@@ -43,9 +44,9 @@ struct GemmKernels {
   int64_t wide;    // columns of a panel that is not packed, when there are few rows
   void (*block)(const GemmBlock<T>& call);
   void (*dot)(const GemmDot<T>& call);
-  // Writes rows [0, count) of x (element (i, p) at x[i * row + p * col]) in panels of `width` rows, `panel` elements apart:
-  // out[i / width * panel + p * width + i % width]. Rows that fill up the last panel hold what they like; up to 4
-  // elements past the end of a panel are written.
+  // Writes rows [0, count) of x (element (i, p) at x[i * row + p * col]) in panels of `width` rows,
+  // `panel` elements apart: out[i / width * panel + p * width + i % width]. Rows that fill up the last
+  // panel hold what they like; up to 4 elements past the end of a panel are written.
   void (*pack)(const T* x, int64_t row, int64_t col, int64_t count, int64_t k, int64_t width, int64_t panel, T* out);
 };
 

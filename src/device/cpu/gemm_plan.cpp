@@ -68,8 +68,9 @@ void choose_threads(GemmPlan& plan, double element_size) {
   p.threads = static_cast<int>(std::clamp(work / kWorkPerThread, 1.0, static_cast<double>(std::max(1, p.threads))));
 }
 
-// Splits C among threads: by items of the batch if there are enough, else into a grid. What a thread packs for its cell others
-// pack too, but nothing moves from core to core; where that is too much they share the blocks of B.
+// Splits C among threads: by items of the batch if there are enough, else into a grid. What a thread
+// packs for its cell others pack too, but nothing moves from core to core; where that is too much they
+// share the blocks of B.
 void choose_chunks(GemmPlan& plan, int64_t rows, int64_t columns) {
   const GemmProblem& p = plan.problem;
   const int64_t threads = p.threads;

@@ -8,9 +8,9 @@
 
 namespace plimsoll {
 
-// Strides count elements. A(i, p) lies at a[i * a_row + p * a_col], B(p, j) at b[p * b_row + j * b_col],
-// C(i, j) at c[i * c_row + j]; item (y, z) of the batch, 0 <= y < outer, 0 <= z < batch, lies y * x_outer + z * x_batch
-// further (stride 0: shared). Sizes may be 0.
+// Strides count elements. A(i, p) lies at a[i * a_row + p * a_col], B(p, j) at b[p * b_row + j *
+// b_col], C(i, j) at c[i * c_row + j]; item (y, z) of the batch, 0 <= y < outer, 0 <= z < batch, lies y
+// * x_outer + z * x_batch further (stride 0: shared). Sizes may be 0.
 struct GemmProblem {
   DType dtype = DType::f32;
   int64_t outer = 1, batch = 1, m = 0, n = 0, k = 0;

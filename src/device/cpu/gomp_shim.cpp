@@ -1,8 +1,8 @@
-// The part of GCC's OpenMP run-time that oneDNN calls, over our thread pool: one pool for its kernels and ours,
-// and how long idle threads spin is ours to decide (docs/decisions/0001-one-thread-pool.md). Semantics are
-// those of libgomp with dynamic adjustment off and one active level: a team has exactly the size asked
-// for, a nested one has 1. The names are found before libgomp's because the executable, or the shared object that
-// depends on oneDNN, comes before its dependencies in the lookup order.
+// The part of GCC's OpenMP run-time that oneDNN calls, over our thread pool: one pool for its kernels
+// and ours, and how long idle threads spin is ours to decide (docs/decisions/0001-one-thread-pool.md).
+// Semantics are those of libgomp with dynamic adjustment off and one active level: a team has exactly
+// the size asked for, a nested one has 1. The names are found before libgomp's because the executable,
+// or the shared object that depends on oneDNN, comes before its dependencies in the lookup order.
 #include "device/cpu/gomp_shim.h"
 
 #if PLIMSOLL_HAVE_ONEDNN

@@ -29,8 +29,9 @@ void relax() noexcept {
 #endif
 }
 
-// Words that are waited for are changed in sequentially consistent order: notify must not look for sleepers
-// before the change is seen. Waits until `word` is no longer `old`: spins as long as `budget()` allows, then sleeps.
+// Words that are waited for are changed in sequentially consistent order: notify must not look for
+// sleepers before the change is seen. Waits until `word` is no longer `old`: spins as long as
+// `budget()` allows, then sleeps.
 template <class Budget>
 void wait_change(const std::atomic<uint32_t>& word, uint32_t old, Budget budget) noexcept {
   const auto begin = Clock::now();

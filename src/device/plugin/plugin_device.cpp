@@ -1,5 +1,5 @@
-// Devices of plug-ins: the C table of include/plimsoll/device.h behind the Device interface. The library stays loaded
-// as long as a device of it lives.
+// Devices of plug-ins: the C table of include/plimsoll/device.h behind the Device interface. The
+// library stays loaded as long as a device of it lives.
 #include <dlfcn.h>
 #include <sys/stat.h>
 
