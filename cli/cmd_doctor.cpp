@@ -39,7 +39,8 @@ void run(const Arguments& arguments) {
 void cmd_doctor(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   plimsoll::doctor::Options& options = arguments->options;
-  CLI::App* command = app.add_subcommand("doctor", "Find what would crash in a Python environment, without importing it");
+  CLI::App* command =
+      app.add_subcommand("doctor", "Find what would crash in a Python environment, without importing it");
   command->add_option("model", options.model, "A .h5 or .keras file: can this environment load it?");
   command->add_option("--env", options.environment, "A venv, conda environment, prefix or Python executable");
   command->add_flag("--import", options.import, "Also import each framework, each in a process of its own");

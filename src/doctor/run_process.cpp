@@ -30,7 +30,8 @@ constexpr size_t kKept = 16u << 10;
 // Reads until the pipe closes or time is up; keeps the end of what was said.
 bool drain(int pipe, std::chrono::steady_clock::time_point deadline, std::string& output) {
   for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0) return false;
     pollfd ready{pipe, POLLIN, 0};
     if (::poll(&ready, 1, static_cast<int>(left.count())) <= 0) continue;

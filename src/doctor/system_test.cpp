@@ -8,7 +8,8 @@ namespace plimsoll::doctor {
 namespace {
 
 TEST(CpuFeatures, ComeFromTheFirstProcessorOfEitherKind) {
-  EXPECT_TRUE(parse_cpu_features("processor\t: 0\nflags\t\t: sse2 avx\nprocessor: 1\nflags : avx512f\n").contains("avx"));
+  EXPECT_TRUE(parse_cpu_features("processor\t: 0\nflags\t\t: sse2 avx\nprocessor: 1\nflags : avx512f\n")
+                  .contains("avx"));
   EXPECT_TRUE(parse_cpu_features("Features\t: fp asimd\n").contains("asimd"));
   EXPECT_TRUE(parse_cpu_features("nothing").empty());
 }
@@ -18,9 +19,11 @@ TEST(System, KnowsTheLevelOfAProcessor) {
   EXPECT_EQ(s.x86_level(), 0);
   s.cpu_features = {"sse2"};
   EXPECT_EQ(s.x86_level(), 1);
-  for (const char* f : {"cx16", "lahf_lm", "popcnt", "pni", "sse4_1", "sse4_2", "ssse3"}) s.cpu_features.insert(f);
+  for (const char* f : {"cx16", "lahf_lm", "popcnt", "pni", "sse4_1", "sse4_2", "ssse3"})
+    s.cpu_features.insert(f);
   EXPECT_EQ(s.x86_level(), 2);
-  for (const char* f : {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"}) s.cpu_features.insert(f);
+  for (const char* f : {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"})
+    s.cpu_features.insert(f);
   EXPECT_EQ(s.x86_level(), 3);
 }
 

@@ -53,10 +53,12 @@ void check_notes(const Exam& exam, Findings& findings) {
     if (contains(library->path.string(), "glibc-hwcaps")) continue;  // chosen by the loader if it fits
     Finding f;
     f.severity = library->reachable ? Severity::error : Severity::note;
-    f.what = concat(library->shown, " needs x86-64-v", library->elf->x86_level(), "; this processor is x86-64-v", level);
+    f.what = concat(library->shown, " needs x86-64-v", library->elf->x86_level(),
+                    "; this processor is x86-64-v", level);
     f.evidence = {"its GNU property note"};
     f.leads_to = "CPU ISA level is lower than required, or an illegal instruction (SIGILL)";
-    f.fix = library->owner ? concat(exam.environment.pip(), " install --no-binary :all: --force-reinstall ", library->owner->name)
+    f.fix = library->owner ? concat(exam.environment.pip(), " install --no-binary :all: --force-reinstall ",
+                                    library->owner->name)
                            : "Use a build for older processors.";
     findings.push_back(f);
   }
@@ -65,7 +67,8 @@ void check_notes(const Exam& exam, Findings& findings) {
 }  // namespace
 
 void find_cpu_features(const Exam& exam, Findings& findings) {
-  if (exam.system.machine != "x86_64" || exam.environment.machine != "x86_64" || exam.system.cpu_features.empty()) {
+  if (exam.system.machine != "x86_64" || exam.environment.machine != "x86_64" ||
+      exam.system.cpu_features.empty()) {
     return;
   }
   check_rules(exam, findings);

@@ -15,7 +15,8 @@ void check_disk(const Disk& disk, Findings& findings) {
   f.what = concat("The disk that holds the ", disk.what, " has ", show_bytes(disk.free), " left");
   f.evidence = {concat(disk.path, ": ", show_bytes(disk.free), " of ", show_bytes(disk.total), " free")};
   f.leads_to = "OSError: No space left on device; checkpoints and notebooks cut off in the middle";
-  f.fix = concat("du -xh ", disk.path, " | sort -h | tail   # then remove what is not needed; pip cache purge");
+  f.fix =
+      concat("du -xh ", disk.path, " | sort -h | tail   # then remove what is not needed; pip cache purge");
   findings.push_back(f);
 }
 
@@ -30,7 +31,8 @@ void check_shared_memory(const Exam& exam, Findings& findings) {
   f.what = full ? "/dev/shm is full" : "/dev/shm is too small for data loaders with workers";
   f.evidence = {concat("/dev/shm: ", show_bytes(shm->free), " of ", show_bytes(shm->total), " free")};
   f.leads_to = "PyTorch: DataLoader worker is killed by signal: Bus error";
-  f.fix = full ? "ls -l /dev/shm   # remove what dead processes left there" : "docker run --shm-size=2g ...   # or num_workers=0";
+  f.fix = full ? "ls -l /dev/shm   # remove what dead processes left there"
+               : "docker run --shm-size=2g ...   # or num_workers=0";
   findings.push_back(f);
 }
 

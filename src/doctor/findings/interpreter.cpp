@@ -8,13 +8,19 @@ namespace plimsoll::doctor {
 namespace {
 
 std::string make_again(const Environment& e) {
-  if (e.kind == Environment::Kind::conda) return concat("conda install -p ", e.prefix.string(), " --force-reinstall python");
+  if (e.kind == Environment::Kind::conda)
+    return concat("conda install -p ", e.prefix.string(), " --force-reinstall python");
   return concat("python", e.major, ".", e.minor, " -m venv --upgrade ", e.prefix.string());
 }
 
 void add(Findings& findings, Severity severity, std::string what, std::string seen, std::string leads_to,
          std::string fix) {
-  findings.push_back({"", severity, Sureness::certain, std::move(what), {std::move(seen)}, std::move(leads_to),
+  findings.push_back({"",
+                      severity,
+                      Sureness::certain,
+                      std::move(what),
+                      {std::move(seen)},
+                      std::move(leads_to),
                       std::move(fix)});
 }
 
@@ -36,8 +42,8 @@ void find_interpreter(const Exam& exam, Findings& findings) {
     const auto now = Version::parse(file.substr(6, file.find_first_not_of("0123456789.", 6) - 6));
     if (now && now->minor() != e.minor) {
       add(findings, Severity::error,
-          concat("This environment was made for Python ", e.major, ".", e.minor, ", but its interpreter is now ",
-                 now->text()),
+          concat("This environment was made for Python ", e.major, ".", e.minor,
+                 ", but its interpreter is now ", now->text()),
           concat(e.python.string(), " -> ", e.interpreter.string()),
           concat("ModuleNotFoundError for everything: the packages lie in lib/python", e.major, ".", e.minor),
           make_again(e));
@@ -53,10 +59,12 @@ void find_interpreter(const Exam& exam, Findings& findings) {
     }
   }
   if (exam.system.apple_silicon && e.is_macos && e.machine == "x86_64") {
-    add(findings, Severity::warning, "This Python was built for Intel Macs and runs translated on Apple silicon",
-        e.interpreter.string(),
-        "Several times slower; TensorFlow and JAX for Intel use AVX, which the translation lacks: illegal instruction",
-        "CONDA_SUBDIR=osx-arm64 conda create -n native python, or install the arm64 Python and make a new venv");
+    add(findings, Severity::warning,
+        "This Python was built for Intel Macs and runs translated on Apple silicon", e.interpreter.string(),
+        "Several times slower; TensorFlow and JAX for Intel use AVX, which the translation lacks: illegal "
+        "instruction",
+        "CONDA_SUBDIR=osx-arm64 conda create -n native python, or install the arm64 Python and make a new "
+        "venv");
   }
 }
 

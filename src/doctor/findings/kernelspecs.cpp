@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 struct Spec {
   fs::path file;
   std::string program;
-  bool ipykernel = false;  // a Python that runs ipykernel itself, not a program in front of it
+  bool ipykernel = false;       // a Python that runs ipykernel itself, not a program in front of it
   bool of_environment = false;  // lies inside the environment
 };
 
@@ -34,7 +34,8 @@ std::optional<Spec> read_spec(const fs::path& folder, bool of_environment) {
 }
 
 std::vector<Spec> all_specs(const Exam& exam) {
-  std::vector<std::pair<fs::path, bool>> folders = {{exam.environment.prefix / "share/jupyter/kernels", true}};
+  std::vector<std::pair<fs::path, bool>> folders = {
+      {exam.environment.prefix / "share/jupyter/kernels", true}};
   const fs::path home(exam.system.variable("HOME"));
   if (!home.empty()) {
     const std::string_view data = exam.system.variable("XDG_DATA_HOME");
@@ -63,7 +64,8 @@ bool same_environment(const fs::path& program, const Environment& e) {
 bool has_ipykernel(const fs::path& program) {
   const fs::path prefix = program.parent_path().parent_path();
   for (const fs::path& library : list_folder(prefix / "lib")) {
-    if (is_there(library / "site-packages/ipykernel") || is_there(library / "dist-packages/ipykernel")) return true;
+    if (is_there(library / "site-packages/ipykernel") || is_there(library / "dist-packages/ipykernel"))
+      return true;
   }
   // Someone else's layout: no reason to suspect it.
   return !is_there(prefix / "pyvenv.cfg") && !is_there(prefix / "conda-meta");
@@ -71,16 +73,21 @@ bool has_ipykernel(const fs::path& program) {
 
 void judge(const Exam& exam, const Spec& spec, Findings& findings) {
   const std::string name = spec.file.parent_path().filename().string();
-  const std::string again =
-      concat(exam.environment.python.string(), " -m ipykernel install --prefix ", exam.environment.prefix.string());
+  const std::string again = concat(exam.environment.python.string(), " -m ipykernel install --prefix ",
+                                   exam.environment.prefix.string());
   const auto add = [&](Severity severity, std::string what, std::string leads_to, std::string fix) {
-    findings.push_back({"", severity, Sureness::certain, std::move(what),
-                        {concat(spec.file.string(), ": argv[0] is ", spec.program)}, std::move(leads_to),
+    findings.push_back({"",
+                        severity,
+                        Sureness::certain,
+                        std::move(what),
+                        {concat(spec.file.string(), ": argv[0] is ", spec.program)},
+                        std::move(leads_to),
                         std::move(fix)});
   };
   if (spec.program.empty()) {
     add(Severity::warning, concat("The Jupyter kernel \"", name, "\" cannot be understood"),
-        "Jupyter does not offer it, or fails to start it", spec.of_environment ? again : "jupyter kernelspec remove " + name);
+        "Jupyter does not offer it, or fails to start it",
+        spec.of_environment ? again : "jupyter kernelspec remove " + name);
   } else if (!contains(spec.program, "/")) {
     return;  // looked up on PATH, or replaced by Jupyter with its own interpreter
   } else if (!is_there(spec.program)) {
@@ -90,7 +97,8 @@ void judge(const Exam& exam, const Spec& spec, Findings& findings) {
         spec.of_environment ? again : "jupyter kernelspec remove " + name);
   } else if (spec.ipykernel && !has_ipykernel(spec.program)) {
     add(Severity::error, concat("The Jupyter kernel \"", name, "\" uses an interpreter without ipykernel"),
-        "No module named ipykernel_launcher: the kernel dies at once", spec.program + " -m pip install ipykernel");
+        "No module named ipykernel_launcher: the kernel dies at once",
+        spec.program + " -m pip install ipykernel");
   } else if (spec.of_environment && spec.ipykernel && !same_environment(spec.program, exam.environment)) {
     add(Severity::warning,
         concat("The Jupyter kernel \"", name, "\" of this environment runs the interpreter of another"),

@@ -29,7 +29,8 @@ class Judge {
       return;
     }
     if (!exam_.environment.find("h5py")) {
-      add(Severity::error, Sureness::certain, "h5py is not installed: Keras cannot read the weights in " + file_, {},
+      add(Severity::error, Sureness::certain,
+          "h5py is not installed: Keras cannot read the weights in " + file_, {},
           "ImportError: h5py is required", pip() + " install h5py");
     }
     versions();
@@ -40,19 +41,22 @@ class Judge {
   }
 
  private:
-  void add(Severity severity, Sureness sureness, std::string what, std::vector<std::string> seen, std::string leads_to,
-           std::string fix) {
-    findings_.push_back({"", severity, sureness, std::move(what), std::move(seen), std::move(leads_to), std::move(fix)});
+  void add(Severity severity, Sureness sureness, std::string what, std::vector<std::string> seen,
+           std::string leads_to, std::string fix) {
+    findings_.push_back(
+        {"", severity, sureness, std::move(what), std::move(seen), std::move(leads_to), std::move(fix)});
   }
   std::string pip() const { return exam_.environment.pip(); }
   uint64_t keras_major() const { return keras_->version ? keras_->version->major() : 0; }
 
   void origin() {
     const bool weights = model_.format == ModelFile::Format::weights;
-    const std::string by = model_.version_text.empty() ? "a Keras that left no version" : "Keras " + model_.version_text;
-    std::vector<std::string> seen{concat("format: ", weights                                      ? "weights only (.h5)"
-                                                     : model_.format == ModelFile::Format::keras ? "Keras archive (.keras)"
-                                                                                                 : "whole model (.h5)")};
+    const std::string by =
+        model_.version_text.empty() ? "a Keras that left no version" : "Keras " + model_.version_text;
+    std::vector<std::string> seen{concat("format: ", weights ? "weights only (.h5)"
+                                                     : model_.format == ModelFile::Format::keras
+                                                         ? "Keras archive (.keras)"
+                                                         : "whole model (.h5)")};
     if (!model_.backend.empty()) seen.push_back("backend: " + model_.backend);
     if (!model_.layers.empty()) seen.push_back(concat(model_.layers.size(), " layers"));
     add(Severity::note, Sureness::certain, concat(file_, " was written by ", by), seen,
@@ -66,25 +70,31 @@ class Judge {
     if (wrote.major() >= 3 && have.major() < 3) {
       add(Severity::error, model_.format == ModelFile::Format::keras ? Sureness::certain : Sureness::likely,
           concat(file_, " is from Keras 3; this environment has Keras 2"), {seen},
-          "TypeError or ValueError: the layers' configs are written differently", pip() + " install --upgrade 'keras>=3'");
+          "TypeError or ValueError: the layers' configs are written differently",
+          pip() + " install --upgrade 'keras>=3'");
     } else if (wrote.major() < 2) {
-      add(Severity::error, Sureness::likely, concat(file_, " is from Keras 1, which today's Keras does not read"), {seen},
-          "ValueError: Unknown layer, or unknown arguments", "Load and save it again with Keras 2.2 (a venv with Python 3.6).");
+      add(Severity::error, Sureness::likely,
+          concat(file_, " is from Keras 1, which today's Keras does not read"), {seen},
+          "ValueError: Unknown layer, or unknown arguments",
+          "Load and save it again with Keras 2.2 (a venv with Python 3.6).");
     } else if (wrote.major() == have.major() && wrote.minor() > have.minor()) {
-      add(Severity::warning, Sureness::possible, concat(file_, " is from a newer Keras than this environment's"), {seen},
+      add(Severity::warning, Sureness::possible,
+          concat(file_, " is from a newer Keras than this environment's"), {seen},
           "ValueError: unknown layers or arguments, if it uses what is new",
           concat(pip(), " install --upgrade 'keras>=", wrote.text(), "'"));
     } else if (wrote.major() == 2 && have.major() >= 3 && model_.format == ModelFile::Format::keras) {
       add(Severity::warning, Sureness::possible, concat(file_, " is a .keras file from Keras 2"), {seen},
-          "Some layers' configs changed with Keras 3", concat(pip(), " install tf-keras   # and TF_USE_LEGACY_KERAS=1"));
+          "Some layers' configs changed with Keras 3",
+          concat(pip(), " install tf-keras   # and TF_USE_LEGACY_KERAS=1"));
     }
   }
 
   // The classes this Keras has, from the text of its layers/__init__.py; empty if it is not found.
   std::set<std::string, std::less<>> known_layers() const {
     std::set<std::string, std::less<>> names;
-    for (const char* file : {"keras/layers/__init__.py", "keras/api/layers/__init__.py",
-                             "tf_keras/api/_v2/keras/layers/__init__.py", "keras/api/_v2/keras/layers/__init__.py"}) {
+    for (const char* file :
+         {"keras/layers/__init__.py", "keras/api/layers/__init__.py",
+          "tf_keras/api/_v2/keras/layers/__init__.py", "keras/api/_v2/keras/layers/__init__.py"}) {
       const auto path = exam_.environment.locate(file);
       const std::string text = path.empty() ? "" : read_text(path).value_or("");
       std::string_view rest = text;
@@ -116,8 +126,9 @@ class Judge {
   }
 
   static bool only_in_keras_2(const std::string& name) {
-    for (const std::string_view gone : {"TFOpLambda", "SlicingOpLambda", "CuDNNLSTM", "CuDNNGRU", "ThresholdedReLU",
-                                        "LocallyConnected1D", "LocallyConnected2D", "DenseFeatures"}) {
+    for (const std::string_view gone :
+         {"TFOpLambda", "SlicingOpLambda", "CuDNNLSTM", "CuDNNGRU", "ThresholdedReLU", "LocallyConnected1D",
+          "LocallyConnected2D", "DenseFeatures"}) {
       if (name == gone) return true;
     }
     return false;
@@ -127,8 +138,9 @@ class Judge {
   static void check_options(const ModelFile::Layer& layer, std::set<std::string>& out) {
     for (const std::string& option : layer.options) {
       const bool depthwise = layer.class_name.starts_with("DepthwiseConv") && option == "groups";
-      const bool recurrent = option == "time_major" && (layer.class_name == "LSTM" || layer.class_name == "GRU" ||
-                                                        layer.class_name == "SimpleRNN" || layer.class_name == "RNN");
+      const bool recurrent =
+          option == "time_major" && (layer.class_name == "LSTM" || layer.class_name == "GRU" ||
+                                     layer.class_name == "SimpleRNN" || layer.class_name == "RNN");
       if (depthwise || recurrent) out.insert(layer.class_name + "(" + option + "=...)");
     }
   }
@@ -136,11 +148,12 @@ class Judge {
   void report(const std::set<std::string>& unknown, const std::set<std::string>& custom,
               const std::set<std::string>& options, bool lambda) {
     const auto listed = [](const std::set<std::string>& s) { return some_of({s.begin(), s.end()}, 6); };
-    const std::string old_keras = pip() + " install tf-keras   # then TF_USE_LEGACY_KERAS=1, load, and save as .keras";
+    const std::string old_keras =
+        pip() + " install tf-keras   # then TF_USE_LEGACY_KERAS=1, load, and save as .keras";
     const std::string by_author = "keras.models.load_model(path, custom_objects={...})";
     if (!unknown.empty()) {
-      add(Severity::error, Sureness::likely, concat(keras_->shown(), " does not know layers of ", file_), {listed(unknown)},
-          concat("ValueError: Unknown layer: '", *unknown.begin(), "'"),
+      add(Severity::error, Sureness::likely, concat(keras_->shown(), " does not know layers of ", file_),
+          {listed(unknown)}, concat("ValueError: Unknown layer: '", *unknown.begin(), "'"),
           std::any_of(unknown.begin(), unknown.end(), only_in_keras_2) ? old_keras : by_author);
     }
     if (!options.empty()) {
@@ -174,10 +187,14 @@ void find_model(const Exam& exam, Findings& findings) {
     Judge(exam, model, findings).run();
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::bad_file) throw;
-    findings.push_back({"", Severity::error, Sureness::certain,
-                        concat(exam.options.model.filename().string(), " is not a Keras model, or it is damaged"),
-                        {e.what()}, "OSError or ValueError when it is loaded",
-                        "Copy it again, or go back to an earlier checkpoint."});
+    findings.push_back(
+        {"",
+         Severity::error,
+         Sureness::certain,
+         concat(exam.options.model.filename().string(), " is not a Keras model, or it is damaged"),
+         {e.what()},
+         "OSError or ValueError when it is loaded",
+         "Copy it again, or go back to an earlier checkpoint."});
   }
 }
 

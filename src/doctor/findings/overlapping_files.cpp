@@ -12,7 +12,8 @@ namespace {
 bool counts(std::string_view path) {
   if (!path.ends_with(".py") && !path.ends_with(".so")) return false;
   // Careless packages put these beside themselves; nobody imports them from there.
-  for (const std::string_view folder : {"tests/", "test/", "docs/", "doc/", "examples/", "example/", "scripts/", "../"}) {
+  for (const std::string_view folder :
+       {"tests/", "test/", "docs/", "doc/", "examples/", "example/", "scripts/", "../"}) {
     if (path.starts_with(folder)) return false;
   }
   return contains(path, "/");
@@ -43,8 +44,8 @@ void find_overlapping_files(const Exam& exam, Findings& findings) {
     f.what = concat(a->shown(), " and ", b->shown(), " overwrite each other's files");
     f.evidence = {concat(files.size(), " files differ: ", some_of(files))};
     f.leads_to = "What was installed last wins; removing one breaks the other";
-    f.fix = concat(exam.environment.pip(), " uninstall -y ", a->name, " ", b->name, " && ", exam.environment.pip(),
-                   " install ", a->name, "  # the one you need");
+    f.fix = concat(exam.environment.pip(), " uninstall -y ", a->name, " ", b->name, " && ",
+                   exam.environment.pip(), " install ", a->name, "  # the one you need");
     findings.push_back(f);
   }
 }

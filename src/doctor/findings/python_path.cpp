@@ -14,22 +14,33 @@ void find_python_path(const Exam& exam, Findings& findings) {
     if (at == std::string_view::npos || !contains(entry, "-packages")) continue;
     const std::string_view name = entry.substr(at + 1, entry.find('/', at + 1) - at - 1);
     if (name == own || !is_folder(entry)) continue;
-    findings.push_back({"", Severity::error, Sureness::likely,
+    findings.push_back({"",
+                        Severity::error,
+                        Sureness::likely,
                         concat("PYTHONPATH brings in the packages of ", name, "; this is ", own),
                         {concat("PYTHONPATH holds ", entry)},
-                        "Native modules of the other version: ImportError, or a crash", "unset PYTHONPATH"});
+                        "Native modules of the other version: ImportError, or a crash",
+                        "unset PYTHONPATH"});
   }
   if (const std::string_view home = exam.system.variable("PYTHONHOME"); !home.empty()) {
     if (real_path(home) != real_path(e.base_prefix)) {
-      findings.push_back({"", Severity::error, Sureness::likely, "PYTHONHOME points to another Python",
+      findings.push_back({"",
+                          Severity::error,
+                          Sureness::likely,
+                          "PYTHONHOME points to another Python",
                           {concat("PYTHONHOME=", home), "this environment's is " + e.base_prefix.string()},
-                          "ModuleNotFoundError: No module named 'encodings': Python does not start", "unset PYTHONHOME"});
+                          "ModuleNotFoundError: No module named 'encodings': Python does not start",
+                          "unset PYTHONHOME"});
     }
   }
   for (const std::string_view entry : split(exam.system.variable("LD_PRELOAD"), ": ")) {
     if (!contains(entry, "/") || is_there(entry)) continue;
-    findings.push_back({"", Severity::warning, Sureness::certain, concat("LD_PRELOAD names ", entry, ", which is not there"),
-                        {}, "The loader complains at each start; what it should have mended is not mended",
+    findings.push_back({"",
+                        Severity::warning,
+                        Sureness::certain,
+                        concat("LD_PRELOAD names ", entry, ", which is not there"),
+                        {},
+                        "The loader complains at each start; what it should have mended is not mended",
                         "unset LD_PRELOAD"});
   }
 }

@@ -18,7 +18,8 @@ struct Rule {
 };
 constexpr Rule kRules[] = {
     {"as", 8 * kGiB, true, Severity::warning, "The address space is limited to ",
-     "std::bad_alloc or MemoryError at import: frameworks reserve far more addresses than they use", "ulimit -v unlimited"},
+     "std::bad_alloc or MemoryError at import: frameworks reserve far more addresses than they use",
+     "ulimit -v unlimited"},
     {"data", 1 * kGiB, true, Severity::warning, "The data segment is limited to ",
      "std::bad_alloc, MemoryError or an abort in a thread of the framework", "ulimit -d unlimited"},
     {"stack", 1 * kMiB, true, Severity::warning, "The stack is limited to ",
@@ -38,8 +39,13 @@ void find_resource_limits(const Exam& exam, Findings& findings) {
     const auto limit = exam.system.limits.find(rule.limit);
     if (limit == exam.system.limits.end() || limit->second >= rule.below) continue;
     const std::string shown = rule.bytes ? show_bytes(limit->second) : std::to_string(limit->second);
-    findings.push_back({"", rule.severity, Sureness::likely, rule.what + shown,
-                        {concat("soft limit RLIMIT_", rule.limit, " = ", limit->second)}, rule.leads_to, rule.fix});
+    findings.push_back({"",
+                        rule.severity,
+                        Sureness::likely,
+                        rule.what + shown,
+                        {concat("soft limit RLIMIT_", rule.limit, " = ", limit->second)},
+                        rule.leads_to,
+                        rule.fix});
   }
 }
 

@@ -18,7 +18,8 @@ std::string interpreter_of(const std::string& head) {
   const std::vector<std::string_view> lines = split(head, "\n");
   std::string_view line = trim(lines[0].substr(2));
   constexpr std::string_view kTrick = "'''exec' ";
-  if (line == "/bin/sh" && lines.size() > 1 && lines[1].starts_with(kTrick)) line = lines[1].substr(kTrick.size());
+  if (line == "/bin/sh" && lines.size() > 1 && lines[1].starts_with(kTrick))
+    line = lines[1].substr(kTrick.size());
   if (line.starts_with('"')) return std::string(line.substr(1, line.find('"', 1) - 1));
   return std::string(line.substr(0, line.find_first_of(" \t")));
 }
@@ -38,9 +39,11 @@ void find_scripts(const Exam& exam, Findings& findings) {
   for (const auto& [interpreter, scripts] : lost) {
     Finding f;
     f.severity = Severity::error;
-    f.what = concat("This environment was moved: ", scripts.size(), " of its programs name an interpreter that is gone");
+    f.what = concat("This environment was moved: ", scripts.size(),
+                    " of its programs name an interpreter that is gone");
     f.evidence = {concat("#!", interpreter), some_of(scripts, 6)};
-    f.leads_to = concat(scripts.front(), ": bad interpreter: No such file or directory; or another environment's runs");
+    f.leads_to = concat(scripts.front(),
+                        ": bad interpreter: No such file or directory; or another environment's runs");
     f.fix = concat("Make the environment anew in its place (python -m venv), or call ",
                    exam.environment.python.string(), " -m <module>.");
     findings.push_back(f);

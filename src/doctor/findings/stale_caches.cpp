@@ -25,8 +25,12 @@ void torch_extensions(const Exam& exam, Findings& findings) {
     if (name.starts_with("py") && name.substr(0, name.find('_')) != own) stale.push_back(name);
   }
   if (stale.empty()) return;
-  findings.push_back({"", Severity::note, Sureness::certain, "PyTorch keeps compiled extensions for other Pythons",
-                      {concat(root.string(), ": ", some_of(stale))}, "Nothing but lost space",
+  findings.push_back({"",
+                      Severity::note,
+                      Sureness::certain,
+                      "PyTorch keeps compiled extensions for other Pythons",
+                      {concat(root.string(), ": ", some_of(stale))},
+                      "Nothing but lost space",
                       concat("rm -r ", root.string(), "/", stale.front())});
 }
 
@@ -40,7 +44,9 @@ void orphaned_modules(const Exam& exam, Findings& findings) {
       }
     }
     if (orphans.empty()) continue;
-    findings.push_back({"", Severity::warning, Sureness::likely,
+    findings.push_back({"",
+                        Severity::warning,
+                        Sureness::likely,
                         concat(orphans.size(), " compiled modules have no source any more"),
                         {concat(site.string(), ": ", some_of(orphans))},
                         "They are imported all the same, in whatever version they once were",
@@ -53,15 +59,19 @@ void unchecked_modules(const Exam& exam, Findings& findings) {
   for (const char* package : {"tensorflow", "keras", "torch", "jax", "numpy", "h5py"}) {
     const fs::path source = exam.environment.locate(fs::path(package) / "__init__.py");
     if (source.empty()) continue;
-    const std::string compiled_name = concat("__init__.cpython-", exam.environment.major, exam.environment.minor, ".pyc");
+    const std::string compiled_name =
+        concat("__init__.cpython-", exam.environment.major, exam.environment.minor, ".pyc");
     const fs::path compiled = source.parent_path() / "__pycache__" / compiled_name;
     const std::string head = read_text(compiled, 16).value_or("");
     if (head.size() < 16 || head[4] != 1) continue;  // bit 0: by hash; bit 1: checked
     std::error_code a, b;
     if (fs::last_write_time(source, a) <= fs::last_write_time(compiled, b) || a || b) continue;
-    findings.push_back({"", Severity::warning, Sureness::likely,
+    findings.push_back({"",
+                        Severity::warning,
+                        Sureness::likely,
                         concat(package, " runs from compiled files older than its sources"),
-                        {compiled.string() + " is marked unchecked"}, "Changes in the sources are not seen",
+                        {compiled.string() + " is marked unchecked"},
+                        "Changes in the sources are not seen",
                         concat("find ", source.parent_path().string(), " -name '*.pyc' -delete")});
   }
 }
