@@ -105,7 +105,17 @@ Kernel prepare_f32_f64(const KernelQuery& q) {
 }
 Kernel prepare_highway(const KernelQuery& q) { return prepare_widened(q, prepare_f32_f64); }
 
-constexpr KernelDef kKernels[] = {{.name = "highway", .prepare = prepare_highway}};
+bool fits_onednn(const KernelQuery& q) {
+  const Ints last = {q.in[0].shape.rank() - 1}, first = {0};
+  return contraction_fits_onednn(q, {last, first, {}, {}});
+}
+Kernel prepare_onednn(const KernelQuery& q) {
+  const Ints last = {q.in[0].shape.rank() - 1}, first = {0};
+  return prepare_contraction_onednn(q, {last, first, {}, {}}, true, activation_of(q.attrs));
+}
+
+constexpr KernelDef kKernels[] = {{.name = "onednn", .fits = fits_onednn, .prepare = prepare_onednn},
+                                  {.name = "highway", .prepare = prepare_highway}};
 
 Cost cost(const OpCall& call, std::span<const TensorType> out) {
   const auto elements = [](const TensorType& t) { return static_cast<double>(t.shape.elements()); };

@@ -132,7 +132,17 @@ Kernel prepare_reference(const KernelQuery& q) {
   return prepare_contraction_reference(q, axes.view());
 }
 
+bool fits_onednn(const KernelQuery& q) {
+  const BothAxes axes(q.in[0].shape, q.in[1].shape, q.attrs);
+  return contraction_fits_onednn(q, axes.view());
+}
+Kernel prepare_onednn(const KernelQuery& q) {
+  const BothAxes axes(q.in[0].shape, q.in[1].shape, q.attrs);
+  return prepare_contraction_onednn(q, axes.view(), false, Activation::linear);
+}
+
 constexpr KernelDef kKernels[] = {
+    {.name = "onednn", .fits = fits_onednn, .prepare = prepare_onednn},
     {.name = "highway", .fits = fits_highway, .prepare = prepare_highway},
     {.name = "reference", .prepare = prepare_reference},
 };
