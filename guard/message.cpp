@@ -1,8 +1,9 @@
 #include "guard/message.h"
 
 #include <openssl/crypto.h>
-#include <openssl/rand.h>
+#include <sys/random.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <ctime>
@@ -148,7 +149,7 @@ Frames Author::make(std::string_view msg_type, Frames identities, std::string_vi
 
 std::string random_hex() {
   unsigned char bytes[16];
-  if (RAND_bytes(bytes, sizeof bytes) != 1) fail(ErrorKind::internal, "guard", "no source of randomness");
+  if (::getentropy(bytes, sizeof bytes) != 0) fail(ErrorKind::internal, "guard", "no source of randomness");
   char text[33];
   for (size_t i = 0; i < sizeof bytes; ++i) std::snprintf(text + 2 * i, 3, "%02x", bytes[i]);
   return std::string(text, 32);

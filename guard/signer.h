@@ -5,8 +5,6 @@
 #include <string>
 #include <string_view>
 
-struct evp_mac_ctx_st;
-
 namespace plimsoll::guard {
 
 class Signer {
@@ -18,13 +16,16 @@ class Signer {
   Signer(const Signer&) = delete;
   Signer& operator=(const Signer&) = delete;
 
-  bool enabled() const { return context_ != nullptr; }
+  bool enabled() const { return method_ != nullptr; }
   // In hexadecimal; empty if there is no key.
   std::string sign(std::string_view header, std::string_view parent, std::string_view metadata,
                    std::string_view content);
 
  private:
-  evp_mac_ctx_st* context_ = nullptr;
+  struct Method;
+  struct Sha256;
+  struct AnyDigest;
+  std::unique_ptr<Method> method_;
 };
 
 }  // namespace plimsoll::guard

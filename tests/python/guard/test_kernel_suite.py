@@ -1,0 +1,46 @@
+"""Jupyter's own conformance tests, with and without the guard: the same results."""
+import json
+import pathlib
+import subprocess
+import sys
+
+SUITE = '''
+import sys, unittest
+import jupyter_kernel_test as jkt
+class Python(jkt.KernelTests):
+    kernel_name = sys.argv.pop(1)
+    language_name = "python"
+    file_extension = ".py"
+    code_hello_world = "print('hello, world')"
+    code_stderr = "import sys; print('oops', file=sys.stderr)"
+    completion_samples = [{"text": "zi", "matches": {"zip"}}]
+    complete_code_samples = ["1", "print('hello')"]
+    incomplete_code_samples = ["for i in (1,", "def f(x):"]
+    invalid_code_samples = ["import = 7q"]
+    code_generate_error = "raise ValueError"
+    code_execute_result = [{"code": "1+2", "result": "3"}]
+    code_display_data = [{"code": "from IPython.display import HTML, display; display(HTML('<b>x</b>'))", "mime": "text/html"}]
+    code_page_something = "zip?"
+    code_inspect_sample = "zip"
+    code_clear_output = "from IPython.display import clear_output; clear_output()"
+    code_history_pattern = "1?2*"
+    supported_history_operations = ("tail", "search")
+result = unittest.main(exit=False, argv=["suite"], verbosity=0).result
+print("RESULT", result.testsRun, len(result.failures), len(result.errors), len(result.skipped))
+'''
+
+
+def run_suite(kernel, folder):
+    path = folder / "suite.py"
+    path.write_text(SUITE)
+    done = subprocess.run([sys.executable, str(path), kernel], capture_output=True, text=True, timeout=200)
+    return next(line for line in done.stdout.splitlines() if line.startswith("RESULT")), done.stderr
+
+
+def test_the_conformance_suite_gives_the_same_results(folders, tmp_path):
+    spec = pathlib.Path(folders) / "data" / "kernels" / "plain" / "kernel.json"
+    spec.parent.mkdir(parents=True, exist_ok=True)
+    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    spec.write_text(json.dumps({"argv": argv, "display_name": "plain", "language": "python"}))
+    guarded, errors = run_suite("guarded", tmp_path)
+    assert guarded == run_suite("plain", tmp_path)[0], errors
