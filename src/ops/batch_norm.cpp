@@ -24,6 +24,10 @@ constexpr std::array<AttrDef, 3> kAttrs = {{
     {"residual", AttrKind::boolean, "false"},
 }};
 
+// input_relu: x came out of a relu, and dx is the gradient below it (passes set this).
+constexpr std::array<AttrDef, 4> kGradAttrs = {kAttrs[0], kAttrs[1], kAttrs[2],
+                                               {"input_relu", AttrKind::boolean, "false"}};
+
 bool has_relu(std::string_view op, const Attrs& attrs) {
   const std::string& name = attrs.string("activation");
   require(name == "linear" || name == "relu", op, "expected the activation linear or relu, got \"", name, "\"");
@@ -135,7 +139,8 @@ std::vector<Tensor> decompose_grad(std::span<const Tensor> in, const Attrs& attr
   const Tensor normal = (x - wide(in[3])) * rstd;
   const Tensor dbeta = sum(dz, axes), dgamma = sum(dz * normal, axes);
   const double rows = rows_of(x);
-  const Tensor dx = (dz - dbeta / rows - normal * (dgamma / rows)) * (gamma * rstd);
+  Tensor dx = (dz - dbeta / rows - normal * (dgamma / rows)) * (gamma * rstd);
+  if (attrs.flag("input_relu")) dx = where(greater(x, scalar_like(x, 0)), dx, scalar_like(dx, 0));
   const DType type = in[1].dtype(), statistics = in[2].dtype();
   std::vector<Tensor> out{cast(dx, type), cast(dgamma, statistics), cast(dbeta, statistics)};
   if (relu && attrs.flag("residual")) out.push_back(cast(dz, type));
@@ -182,6 +187,7 @@ std::vector<OpCase> grad_cases() {
     const Shape& channels = c.in[1].shape;
     OpCase one{.in = {{x}, {x}, {channels, 0.5, 2}, {channels}, {channels, 0.5, 2}}, .attrs = c.attrs, .differentiable = c.differentiable};
     if (c.attrs.string("activation") == "relu") one.in.push_back({x});
+    one.attrs.set("input_relu", list.size() % 3 == 2);
     list.push_back(one);
   }
   return list;
@@ -207,7 +213,7 @@ std::span<const OpDef> ops_batch_norm() {
       {.name = "batch_norm", .arity = {3, 4}, .attrs = kAttrs, .infer = infer, .grad = grad, .decompose = decompose,
        .kernels = kernels, .cost = cost, .in_place = in_place, .cases = cases, .dtypes = kFloats,
        .tolerance = kBatchNormTolerance},
-      {.name = "batch_norm_grad", .arity = {5, 6}, .attrs = kAttrs, .infer = infer_grad, .decompose = decompose_grad,
+      {.name = "batch_norm_grad", .arity = {5, 6}, .attrs = kGradAttrs, .infer = infer_grad, .decompose = decompose_grad,
        .kernels = grad_kernels, .cost = cost_grad, .in_place = in_place_grad, .cases = grad_cases, .dtypes = kFloats,
        .tolerance = kBatchNormTolerance},
   };

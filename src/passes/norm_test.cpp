@@ -97,6 +97,29 @@ TEST(PassMasks, ReluGradientMovesThroughMaxPool) {
   }
 }
 
+TEST(PassMasks, ReluBelowANormalisationIsMaskedInItsGradient) {
+  const std::vector<Tensor> at{noise({2, 7, 7, 3}, 1), noise({3, 3, 3, 4}, 2), noise({4}, 3), noise({4}, 4, 0.5, 2)};
+  const Graph graph = training(
+      [](const std::vector<Tensor>& in) {
+        return batch_norm(conv_bias(in[0], in[1], in[2], {}, "relu"), in[3], in[2], 1e-3)[0];
+      },
+      at);
+  const Graph masked = run_passes(graph, std::vector<std::string>{"fuse"});
+  EXPECT_EQ(count(masked, "where"), 0u);
+  EXPECT_EQ(count(masked, "batch_norm_grad"), 1u);
+  expect_same(graph, at);
+}
+
+TEST(PassMasks, PoolingForInferenceKeepsNoIndex) {
+  Graph graph;
+  const Tensor x = graph.input("x", DType::f64, {1, 4, 4, 2});
+  graph.output("y", max_pool(x, {.window = {2, 2}}));
+  const Graph plain = run_passes(graph, {});
+  ASSERT_EQ(count(plain, "max_pool"), 1u);
+  for (const Node& n : plain.nodes()) EXPECT_EQ(n.outputs.size(), 1u);
+  expect_same(graph, {noise({1, 4, 4, 2}, 1)});
+}
+
 TEST(PassMatch, InferenceNormalisationGoesIntoTheConvolution) {
   const std::vector<Tensor> at{noise({2, 6, 6, 3}, 1), noise({3, 3, 3, 4}, 2), noise({4}, 3), noise({4}, 4, 0.5, 2),
                                noise({2, 4, 4, 4}, 5)};

@@ -197,6 +197,7 @@ def batch_norm_grad(inputs, attrs, out):
     xhat = (x - mean) / root
     dgamma, dbeta = (dy * xhat).sum(axes), dy.sum(axes)
     dx = gamma / root * (dy - dbeta / count - xhat * dgamma / count)
+    dx = np.where(x > 0, dx, 0) if attrs["input_relu"] else dx
     return [dx, dgamma, dbeta] + ([dy] if len(out) > 3 else [])
 
 

@@ -26,7 +26,7 @@ constexpr int64_t kGroup = 8;          // rows added up before they meet the chu
 struct BatchNorm {
   int64_t rows = 0, channels = 0;
   double epsilon = 0;
-  bool relu = false, residual = false;
+  bool relu = false, residual = false, input_relu = false;
   int threads = 1;
 
   int64_t chunk_rows() const { return std::max<int64_t>(kGroup, kChunkSize / channels / kGroup * kGroup); }
@@ -192,7 +192,7 @@ void chunk_gradient_sums(const BatchNorm& n, const BackwardArgs<T>& a, int64_t b
   }
 }
 
-// dx = a * dz + b * (x - mean) + c
+// dx = a * dz + b * (x - mean) + c, or 0 below a relu that let nothing through
 template <class T>
 void gradient_rows(const BatchNorm& n, const BackwardArgs<T>& a, const Work<T>& w, int64_t begin, int64_t end) {
   const hn::ScalableTag<T> d;
@@ -200,10 +200,12 @@ void gradient_rows(const BatchNorm& n, const BackwardArgs<T>& a, const Work<T>& 
     const int64_t at = r * n.channels;
     vm::for_vectors(d, static_cast<size_t>(n.channels), [&](size_t, const auto& load, const auto& store) HWY_ATTR {
       const auto dz = below_activation(n, a, d, at, load);
-      const auto centred = hn::Sub(load(a.x + at, T{0}), load(a.mean, T{0}));
+      const auto x = load(a.x + at, T{0});
       if (a.dresidual != nullptr) store(dz, a.dresidual + at);
-      const auto rest = hn::MulAdd(load(w.b, T{0}), centred, load(w.c, T{0}));
-      store(hn::MulAdd(load(w.a, T{0}), dz, rest), a.dx + at);
+      const auto rest = hn::MulAdd(load(w.b, T{0}), hn::Sub(x, load(a.mean, T{0})), load(w.c, T{0}));
+      auto dx = hn::MulAdd(load(w.a, T{0}), dz, rest);
+      if (n.input_relu) dx = hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), dx);
+      store(dx, a.dx + at);
     });
   }
 }
@@ -303,6 +305,8 @@ BatchNorm state_of(const KernelQuery& q, const Shape& x) {
   n.epsilon = q.attrs.real("epsilon");
   n.relu = q.attrs.string("activation") == "relu";
   n.residual = q.attrs.flag("residual");
+  const Attr* input_relu = q.attrs.find("input_relu");  // of the gradient only
+  n.input_relu = input_relu != nullptr && std::get<bool>(*input_relu);
   n.threads = q.threads;
   return n;
 }
