@@ -230,6 +230,7 @@ void KernelGuard::look_for_stalls() {
 // What the cell wrote to its descriptors comes before its `idle`.
 std::string KernelGuard::end_of_cell() {
   take_output();
+  ward_.end_cell();
   return ward_.refusals_text();
 }
 

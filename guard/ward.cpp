@@ -81,7 +81,7 @@ void Ward::start(ProcessOptions how, std::vector<std::string> changes, double no
   words_size_ = 0;
   watch_.clear();
   page_.reset();
-  refusals_told_ = 0;
+  refusals_told_ = refusals_survived_ = 0;
   begin_cell(now);
   fatal_text_ = stall_timeout_ = false;
   if (leaf_) leaf_->begin();
@@ -213,7 +213,7 @@ Evidence Ward::evidence(bool at_start, double now) {
   e.time = status_ ? ended_at_ : now;
   e.pid = pid_;
   e.gate_attached = page_.attached();
-  e.refusals = page_.refusals(0);
+  e.refusals = page_.refusals(refusals_survived_);
   e.faults = page_.faults();
   e.samples.assign(watch_.samples().begin(), watch_.samples().end());
   e.line = line_.bytes;

@@ -41,6 +41,8 @@ class Ward {
   bool hear(const std::string& text, double now);
   // A cell begins: what follows is laid to its account.
   void begin_cell(double now);
+  // A cell has ended: what was refused in it did no harm.
+  void end_cell() { refusals_survived_ = page_.refusal_count(); }
   // Reads memory. Returns a warning for the user, or nothing.
   std::string sample(double now);
   // How soon to sample again, in seconds.
@@ -87,7 +89,7 @@ class Ward {
   Counters before_;
   pid_t pid_ = 0;
   double ended_at_ = 0, cell_began_ = 0;
-  uint32_t refusals_told_ = 0;
+  uint32_t refusals_told_ = 0, refusals_survived_ = 0;
   int warned_percent_ = 0;
   bool interrupted_ = false, fatal_text_ = false, stall_timeout_ = false;
 };

@@ -55,6 +55,14 @@ def test_the_note_names_the_line_of_the_cell(kernel, folders):
     assert "<svg" in page.read_text()
 
 
+def test_a_refusal_that_was_survived_is_not_blamed(start, folders):
+    kernel = start("small")
+    assert kernel.run("x = bytearray(1 << 30)")["content"]["ename"] == "MemoryError"
+    from deaths import LOAD
+
+    assert cause_in(kernel.run(LOAD + "lib.crash_segfault()"), folders / "state")[0] == "segfault"
+
+
 def test_queued_cells_are_aborted_and_waiting_questions_answered(kernel):
     client = kernel.client
     first = client.execute("import time, os; time.sleep(0.5); os._exit(1)")
