@@ -1,7 +1,7 @@
-// adam_update(w, grad, m, v, learning_rate, step): one step of Adam, or of AdamW with weight_decay, with the formulas
-// and roundings of Keras 3. adam_update_rows(w, indices, rows, m, v, learning_rate, step) is the same step on a table whose
-// gradient is `rows` summed at `indices` (embedding_grad), to the same bits, without that gradient in memory.
-// The new weight and slots may take the bytes of the old ones.
+// adam_update(w, grad, m, v, learning_rate, step): one step of Adam, or of AdamW with weight_decay, with the
+// formulas and roundings of Keras 3. adam_update_rows(w, indices, rows, m, v, learning_rate, step) is the
+// same step on a table whose gradient is `rows` summed at `indices` (embedding_grad), to the same bits,
+// without that gradient in memory. The new weight and slots may take the bytes of the old ones.
 #include "device/cpu/index_reader.h"
 #include "device/cpu/optimizer_kernels.h"
 #include "ops/optimizer_ops.h"
@@ -38,7 +38,8 @@ std::vector<TensorType> infer_adam_rows(const OpCall& c) {
   require(w.rank() == 2, c.op.name, "expected a table (rows, width), got ", c.in[0]);
   require_integer(c, 1, "indices");
   require(w[0] > 0 || c.in[1].shape.elements() == 0, c.op.name, "expected a table with rows, got ", c.in[0]);
-  require_type(c, 2, "the gradients of the rows", c.in[0].dtype, c.in[1].shape.inserted(c.in[1].shape.rank(), w[1]));
+  require_type(c, 2, "the gradients of the rows", c.in[0].dtype,
+               c.in[1].shape.inserted(c.in[1].shape.rank(), w[1]));
   return {c.in[0], c.in[0], c.in[0]};
 }
 
@@ -51,19 +52,23 @@ struct AdamState {
 };
 
 void run_adam(const AdamState& s, void* const* a) {
-  const AdamArgs args{a[0], a[1], a[2], a[3], read_real(s.rate_dtype, a[4]), read_index(s.step_dtype, a[5], 0),
-                      a[6], a[7], a[8]};
+  const AdamArgs args{
+      a[0], a[1], a[2], a[3], read_real(s.rate_dtype, a[4]), read_index(s.step_dtype, a[5], 0),
+      a[6], a[7], a[8]};
   adam_step(s.dtype, s.rule, args, s.n, s.threads);
 }
 Kernel prepare_adam_wide(const KernelQuery& q) {
-  const AdamState s{q.in[0].dtype, q.in[4].dtype, q.in[5].dtype, adam_rule(q.attrs), q.in[0].shape.elements(), {}, q.threads};
+  const AdamState s{
+      q.in[0].dtype, q.in[4].dtype, q.in[5].dtype, adam_rule(q.attrs), q.in[0].shape.elements(), {},
+      q.threads};
   return make_kernel<AdamState, run_adam>("highway adam", s);
 }
 Kernel prepare_adam(const KernelQuery& q) { return prepare_widened(q, prepare_adam_wide); }
 
 void run_adam_rows(const AdamState& s, void* const* a) {
-  const AdamArgs args{a[0], a[2], a[3], a[4], read_real(s.rate_dtype, a[5]), read_index(s.step_dtype, a[6], 0),
-                      a[7], a[8], a[9]};
+  const AdamArgs args{
+      a[0], a[2], a[3], a[4], read_real(s.rate_dtype, a[5]), read_index(s.step_dtype, a[6], 0),
+      a[7], a[8], a[9]};
   RowGradient rows = s.rows;
   rows.indices = a[1];
   adam_rows_step(s.dtype, s.rule, args, rows, a[10], s.threads);
@@ -71,7 +76,8 @@ void run_adam_rows(const AdamState& s, void* const* a) {
 Kernel prepare_adam_rows_wide(const KernelQuery& q) {
   const Shape& w = q.in[0].shape;
   const RowGradient rows{q.in[1].dtype, nullptr, q.in[1].shape.elements(), w[0], w[1]};
-  const AdamState s{q.in[0].dtype, q.in[5].dtype, q.in[6].dtype, adam_rule(q.attrs), w.elements(), rows, q.threads};
+  const AdamState s{q.in[0].dtype, q.in[5].dtype, q.in[6].dtype, adam_rule(q.attrs),
+                    w.elements(),  rows,          q.threads};
   return make_kernel<AdamState, run_adam_rows>("highway adam by rows", s,
                                                adam_rows_scratch(q.in[0].dtype, rows, q.threads));
 }
@@ -113,7 +119,8 @@ std::vector<OpCase> cases() {
   const InputCase step{Shape{}, 0, 6, DType::i64};
   const auto add = [&](const Shape& s, double decay) {
     list.push_back({{InputCase{s}, InputCase{s}, InputCase{s}, positive_case(s), rate_case(), step},
-                    {{"weight_decay", decay}}, false});
+                    {{"weight_decay", decay}},
+                    false});
   };
   for (const Shape& s : {Shape{7, 5}, Shape{}, Shape{0}, Shape{3, 3, 2, 19}}) add(s, 0);
   add(Shape{37}, 0.02);
@@ -125,9 +132,15 @@ std::vector<OpCase> cases_rows() {
   const InputCase step{Shape{}, 0, 6, DType::i64};
   for (const double decay : {0.0, 0.02}) {
     const Shape w{23, 9}, rows{2, 13, 9};
-    list.push_back({{InputCase{w}, {{2, 13}, -24, 25, DType::i32}, InputCase{rows}, InputCase{w}, positive_case(w),
-                     rate_case(), step},
-                    {{"weight_decay", decay}}, false});
+    list.push_back({{InputCase{w},
+                     {{2, 13}, -24, 25, DType::i32},
+                     InputCase{rows},
+                     InputCase{w},
+                     positive_case(w),
+                     rate_case(),
+                     step},
+                    {{"weight_decay", decay}},
+                    false});
   }
   return list;
 }
@@ -142,12 +155,28 @@ constexpr double kTolerance = 1e-4;
 
 std::span<const OpDef> ops_adam() {
   static const OpDef defs[] = {
-      {.name = "adam_update", .arity = {6, 6}, .attrs = kAttrs, .infer = infer_adam, .decompose = decompose_adam,
-       .kernels = kAdam, .cost = update_cost, .in_place = in_place_adam, .cases = cases, .dtypes = kFloats32Up,
+      {.name = "adam_update",
+       .arity = {6, 6},
+       .attrs = kAttrs,
+       .infer = infer_adam,
+       .decompose = decompose_adam,
+       .kernels = kAdam,
+       .cost = update_cost,
+       .in_place = in_place_adam,
+       .cases = cases,
+       .dtypes = kFloats32Up,
        .tolerance = kTolerance},
-      {.name = "adam_update_rows", .arity = {7, 7}, .attrs = kAttrs, .infer = infer_adam_rows,
-       .decompose = decompose_adam_rows, .kernels = kAdamRows, .cost = update_cost, .in_place = in_place_adam_rows,
-       .cases = cases_rows, .dtypes = kFloats32Up, .tolerance = kTolerance},
+      {.name = "adam_update_rows",
+       .arity = {7, 7},
+       .attrs = kAttrs,
+       .infer = infer_adam_rows,
+       .decompose = decompose_adam_rows,
+       .kernels = kAdamRows,
+       .cost = update_cost,
+       .in_place = in_place_adam_rows,
+       .cases = cases_rows,
+       .dtypes = kFloats32Up,
+       .tolerance = kTolerance},
   };
   return defs;
 }
@@ -156,7 +185,9 @@ std::vector<Tensor> adam_update(const Tensor& w, const Tensor& grad, const Tenso
                                 const Tensor& learning_rate, const Tensor& step, const AdamOptions& options) {
   static const OpDef& op = get_op("adam_update");
   return apply(op, {{w, grad, m, v, learning_rate, step}},
-               {{"beta_1", options.beta_1}, {"beta_2", options.beta_2}, {"epsilon", options.epsilon},
+               {{"beta_1", options.beta_1},
+                {"beta_2", options.beta_2},
+                {"epsilon", options.epsilon},
                 {"weight_decay", options.weight_decay}});
 }
 

@@ -1,6 +1,7 @@
-// attention(q, k, v[, bias]; scale, causal): softmax(q k^T scale + bias) v on (batch, time, heads, width), and its
-// gradient. The second output, the log-sum-exp of the scores (batch, heads, queries; float32 for halves), lets the
-// gradient compute the scores again block by block, so the matrix of all scores is never in memory.
+// attention(q, k, v[, bias]; scale, causal): softmax(q k^T scale + bias) v on (batch, time, heads, width),
+// and its gradient. The second output, the log-sum-exp of the scores (batch, heads, queries; float32 for
+// halves), lets the gradient compute the scores again block by block, so the matrix of all scores is never in
+// memory.
 #include <limits>
 
 #include "device/cpu/attention_kernels.h"
@@ -30,21 +31,20 @@ void check_inputs(const OpCall& c, bool bias) {
     require(c.in[i].shape.rank() == 4 && c.in[i].dtype == c.in[0].dtype, c.op.name,
             "expected q, k and v (batch, time, heads, width) of one dtype, got ", c.in[i]);
   }
-  require(k[0] == q[0] && k[2] == q[2] && k[3] == q[3], c.op.name, "expected k with batch, heads and width of q ", c.in[0],
-          ", got ", c.in[1]);
-  require(v[0] == q[0] && v[1] == k[1] && v[2] == q[2], c.op.name, "expected v with batch, time and heads of k ", c.in[1],
-          ", got ", c.in[2]);
+  require(k[0] == q[0] && k[2] == q[2] && k[3] == q[3], c.op.name,
+          "expected k with batch, heads and width of q ", c.in[0], ", got ", c.in[1]);
+  require(v[0] == q[0] && v[1] == k[1] && v[2] == q[2], c.op.name,
+          "expected v with batch, time and heads of k ", c.in[1], ", got ", c.in[2]);
   require(k[1] >= 1 || q.elements() == 0, c.op.name, "expected at least one key, got ", c.in[1]);
   if (!bias) return;
   const Shape scores = scores_shape(c.in);
   require(c.in[3].dtype == c.in[0].dtype && c.in[3].shape.rank() <= 4 &&
               broadcast(c.in[3].shape, scores, c.op.name) == scores,
-          c.op.name, "expected a bias of dtype ", c.in[0].dtype, " that broadcasts to ", scores, ", got ", c.in[3]);
+          c.op.name, "expected a bias of dtype ", c.in[0].dtype, " that broadcasts to ", scores, ", got ",
+          c.in[3]);
 }
 
-TensorType output_type(const OpCall& c) {
-  return {c.in[0].dtype, c.in[0].shape.with(3, c.in[2].shape[3])};
-}
+TensorType output_type(const OpCall& c) { return {c.in[0].dtype, c.in[0].shape.with(3, c.in[2].shape[3])}; }
 TensorType lse_type(const OpCall& c) {
   const Shape& q = c.in[0].shape;
   return {wide_type(c.in[0].dtype), {q[0], q[2], q[1]}};
@@ -109,8 +109,8 @@ void run_grad(const GradState& s, void* const* a) {
   void* const* saved = a + (bias ? 4 : 3);
   void* const* out = saved + 3;
   attention_backward(s.sizes,
-                     {a[0], a[1], a[2], bias ? a[3] : nullptr, saved[0], saved[1], saved[2], out[0], out[1], out[2],
-                      s.dbias ? out[3] : nullptr},
+                     {a[0], a[1], a[2], bias ? a[3] : nullptr, saved[0], saved[1], saved[2], out[0], out[1],
+                      out[2], s.dbias ? out[3] : nullptr},
                      out[s.dbias ? 4 : 3]);
 }
 Kernel prepare_grad_wide(const KernelQuery& q) {
@@ -141,7 +141,8 @@ std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) {
 // From the saved lse and y, as the kernel does.
 std::vector<Tensor> decompose_grad(std::span<const Tensor> in, const Attrs& attrs) {
   const size_t saved = attrs.flag("bias") ? 4 : 3;
-  const Tensor q = wide(in[0]), k = wide(in[1]), v = wide(in[2]), y = wide(in[saved]), dy = wide(in[saved + 2]);
+  const Tensor q = wide(in[0]), k = wide(in[1]), v = wide(in[2]), y = wide(in[saved]),
+               dy = wide(in[saved + 2]);
   const Tensor scores = scores_of(in.first(saved), attrs);
   const Tensor p = exp(scores - expand_dims(in[saved + 1], -1));
   const Tensor dp = dot_general(dy, v, {3}, {3}, {0, 2}, {0, 2});
@@ -199,7 +200,8 @@ template <class F>
 void for_cases(const F& add) {
   for (const bool causal : {false, true}) {
     for (const CaseShapes& s : kShapes) add(s, causal, nullptr);
-    for (const Shape& bias : {Shape{2, 2, 3, 7}, Shape{2, 1, 1, 7}, Shape{3, 7}, Shape{}}) add(kShapes[2], causal, &bias);
+    for (const Shape& bias : {Shape{2, 2, 3, 7}, Shape{2, 1, 1, 7}, Shape{3, 7}, Shape{}})
+      add(kShapes[2], causal, &bias);
   }
 }
 
@@ -236,16 +238,33 @@ constexpr double kTolerance = 1e-5;
 
 std::span<const OpDef> ops_attention() {
   static const OpDef defs[] = {
-      {.name = "attention", .arity = {3, 4}, .attrs = kAttrs, .infer = infer, .grad = grad, .decompose = decompose,
-       .kernels = kForward, .cost = cost, .cases = cases, .dtypes = kFloats, .tolerance = kTolerance},
-      {.name = "attention_grad", .arity = {6, 7}, .attrs = kGradAttrs, .infer = infer_grad,
-       .decompose = decompose_grad, .kernels = kBackward, .cost = cost_grad, .cases = cases_grad,
-       .dtypes = kFloats32Up, .tolerance = kTolerance},
+      {.name = "attention",
+       .arity = {3, 4},
+       .attrs = kAttrs,
+       .infer = infer,
+       .grad = grad,
+       .decompose = decompose,
+       .kernels = kForward,
+       .cost = cost,
+       .cases = cases,
+       .dtypes = kFloats,
+       .tolerance = kTolerance},
+      {.name = "attention_grad",
+       .arity = {6, 7},
+       .attrs = kGradAttrs,
+       .infer = infer_grad,
+       .decompose = decompose_grad,
+       .kernels = kBackward,
+       .cost = cost_grad,
+       .cases = cases_grad,
+       .dtypes = kFloats32Up,
+       .tolerance = kTolerance},
   };
   return defs;
 }
 
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& bias, double scale, bool causal) {
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& bias, double scale,
+                 bool causal) {
   static const OpDef& op = get_op("attention");
   std::vector<Tensor> in = {q, k, v};
   if (bias.defined()) in.push_back(bias);

@@ -1,6 +1,6 @@
-// Cross-entropies on logits, one loss per row of classes. The softmax ones have a second output, the log of the
-// sum of exp(logits) per row (in float32 for halves), from which the gradient needs one pass. A label outside
-// [0, classes) gives a NaN loss and no gradient, as in TensorFlow.
+// Cross-entropies on logits, one loss per row of classes. The softmax ones have a second output, the log of
+// the sum of exp(logits) per row (in float32 for halves), from which the gradient needs one pass. A label
+// outside [0, classes) gives a NaN loss and no gradient, as in TensorFlow.
 #include <limits>
 
 #include "device/cpu/softmax_kernels.h"
@@ -17,16 +17,16 @@ TensorType per_row(const OpCall& c, DType dtype) {
 void check_logits(const OpCall& c) {
   require_float(c, 0, "logits");
   const Shape& shape = c.in[0].shape;
-  require(shape.rank() >= 1 && shape.dim(-1) >= 1, c.op.name, "expected logits (..., classes) with at least one class, got ",
-          c.in[0]);
+  require(shape.rank() >= 1 && shape.dim(-1) >= 1, c.op.name,
+          "expected logits (..., classes) with at least one class, got ", c.in[0]);
 }
 
 void check_labels(const OpCall& c) {
   check_logits(c);
   require_integer(c, 1, "labels");
   const TensorType rows = per_row(c, c.in[1].dtype);
-  require(c.in[1] == rows, c.op.name, "expected labels of shape ", rows.shape, " for logits ", c.in[0], ", got ",
-          c.in[1]);
+  require(c.in[1] == rows, c.op.name, "expected labels of shape ", rows.shape, " for logits ", c.in[0],
+          ", got ", c.in[1]);
 }
 
 void check_targets(const OpCall& c) {
@@ -124,7 +124,8 @@ std::vector<Tensor> decompose_dense_grad(std::span<const Tensor> in, const Attrs
   return {narrow(y * expand_dims(dloss, -1), in[0].dtype())};
 }
 
-// The loss's part of dlogits by the gradient op, the log-sum-exp's in small ops (only second derivatives have it).
+// The loss's part of dlogits by the gradient op, the log-sum-exp's in small ops (only second derivatives have
+// it).
 void grad_logits(GradContext& g, const OpDef& op) {
   const Tensor &x = g.in(0), &lse = g.out(1);
   Tensor dx;
@@ -181,18 +182,46 @@ constexpr double kTolerance = 4e-6;
 
 std::span<const OpDef> ops_cross_entropy() {
   static const OpDef defs[] = {
-      {.name = "sparse_softmax_cross_entropy", .arity = {2, 2}, .infer = infer<check_labels>, .grad = grad_sparse,
-       .decompose = decompose_sparse, .kernels = kSparse, .cost = cost, .cases = cases<true, false>, .dtypes = kFloats,
+      {.name = "sparse_softmax_cross_entropy",
+       .arity = {2, 2},
+       .infer = infer<check_labels>,
+       .grad = grad_sparse,
+       .decompose = decompose_sparse,
+       .kernels = kSparse,
+       .cost = cost,
+       .cases = cases<true, false>,
+       .dtypes = kFloats,
        .tolerance = kTolerance},
-      {.name = "sparse_softmax_cross_entropy_grad", .arity = {4, 4}, .infer = infer_grad<check_labels>,
-       .decompose = decompose_sparse_grad, .kernels = kSparseGrad, .cost = cost, .in_place = logits,
-       .cases = cases<true, true>, .dtypes = kFloats32Up, .tolerance = kTolerance},
-      {.name = "softmax_cross_entropy", .arity = {2, 2}, .infer = infer<check_targets>, .grad = grad_dense,
-       .decompose = decompose_dense, .kernels = kDense, .cost = cost, .cases = cases<false, false>, .dtypes = kFloats,
+      {.name = "sparse_softmax_cross_entropy_grad",
+       .arity = {4, 4},
+       .infer = infer_grad<check_labels>,
+       .decompose = decompose_sparse_grad,
+       .kernels = kSparseGrad,
+       .cost = cost,
+       .in_place = logits,
+       .cases = cases<true, true>,
+       .dtypes = kFloats32Up,
        .tolerance = kTolerance},
-      {.name = "softmax_cross_entropy_grad", .arity = {4, 4}, .infer = infer_grad<check_targets>,
-       .decompose = decompose_dense_grad, .kernels = kDenseGrad, .cost = cost, .in_place = logits_or_targets,
-       .cases = cases<false, true>, .dtypes = kFloats32Up, .tolerance = kTolerance},
+      {.name = "softmax_cross_entropy",
+       .arity = {2, 2},
+       .infer = infer<check_targets>,
+       .grad = grad_dense,
+       .decompose = decompose_dense,
+       .kernels = kDense,
+       .cost = cost,
+       .cases = cases<false, false>,
+       .dtypes = kFloats,
+       .tolerance = kTolerance},
+      {.name = "softmax_cross_entropy_grad",
+       .arity = {4, 4},
+       .infer = infer_grad<check_targets>,
+       .decompose = decompose_dense_grad,
+       .kernels = kDenseGrad,
+       .cost = cost,
+       .in_place = logits_or_targets,
+       .cases = cases<false, true>,
+       .dtypes = kFloats32Up,
+       .tolerance = kTolerance},
   };
   return defs;
 }
@@ -207,8 +236,8 @@ Tensor softmax_cross_entropy(const Tensor& logits, const Tensor& targets) {
   return apply(op, {{logits, targets}}).front();
 }
 
-// max(x, 0) - x t + log(1 + exp(-|x|)): no exp of a large number. relu() and absolute() would do for the value, but at
-// x = 0, where untrained models start, their gradients do not add up to sigmoid(0) - t.
+// max(x, 0) - x t + log(1 + exp(-|x|)): no exp of a large number. relu() and absolute() would do for the
+// value, but at x = 0, where untrained models start, their gradients do not add up to sigmoid(0) - t.
 Tensor sigmoid_cross_entropy(const Tensor& logits, const Tensor& targets) {
   const Tensor zero = scalar_like(logits, 0);
   const Tensor positive = greater_equal(logits, zero);

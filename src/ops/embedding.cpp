@@ -1,5 +1,6 @@
-// embedding(table, indices): rows of a table (vocabulary, width), and embedding_grad(indices, dy; rows): dy summed
-// into a dense table, each row's terms in the order of the indices. Indices are read as take() reads them.
+// embedding(table, indices): rows of a table (vocabulary, width), and embedding_grad(indices, dy; rows): dy
+// summed into a dense table, each row's terms in the order of the indices. Indices are read as take() reads
+// them.
 #include "device/cpu/embedding_kernels.h"
 #include "ops/float_ops.h"
 
@@ -46,7 +47,8 @@ void run_grad(const State& s, void* const* a) { embedding_backward(s.view, a[0],
 Kernel prepare_grad_wide(const KernelQuery& q) {
   const Shape& table = q.out[0].shape;
   return make_kernel<State, run_grad>(
-      "sum of rows", {{q.in[1].dtype, table[0], table[1], q.in[0].dtype, q.in[0].shape.elements()}, q.threads});
+      "sum of rows",
+      {{q.in[1].dtype, table[0], table[1], q.in[0].dtype, q.in[0].shape.elements()}, q.threads});
 }
 Kernel prepare_grad(const KernelQuery& q) { return prepare_widened(q, prepare_grad_wide); }
 
@@ -78,9 +80,13 @@ Cost cost(const OpCall& c, std::span<const TensorType> out) {
 }
 
 std::vector<OpCase> cases_of(bool gradient) {
-  struct One { int64_t rows, width; Shape indices; };
+  struct One {
+    int64_t rows, width;
+    Shape indices;
+  };
   std::vector<OpCase> list;
-  for (const One& o : {One{5, 3, {7}}, One{11, 17, {2, 3}}, One{1, 1, {}}, One{4, 8, {0}}, One{300, 33, {5, 41}}}) {
+  for (const One& o :
+       {One{5, 3, {7}}, One{11, 17, {2, 3}}, One{1, 1, {}}, One{4, 8, {0}}, One{300, 33, {5, 41}}}) {
     // Some outside, on both sides.
     const double n = static_cast<double>(o.rows);
     const InputCase indices{o.indices, -n - 1, n + 2, DType::i64};
@@ -102,10 +108,24 @@ constexpr KernelDef kBackward[] = {{.name = "rows", .prepare = prepare_grad}};
 
 std::span<const OpDef> ops_embedding() {
   static const OpDef defs[] = {
-      {.name = "embedding", .arity = {2, 2}, .infer = infer, .grad = grad, .decompose = decompose, .kernels = kForward,
-       .cost = cost, .cases = cases, .dtypes = kFloats},
-      {.name = "embedding_grad", .arity = {2, 2}, .attrs = kGradAttrs, .infer = infer_grad, .grad = grad_grad,
-       .decompose = decompose_grad, .kernels = kBackward, .cases = cases_grad, .dtypes = kFloats},
+      {.name = "embedding",
+       .arity = {2, 2},
+       .infer = infer,
+       .grad = grad,
+       .decompose = decompose,
+       .kernels = kForward,
+       .cost = cost,
+       .cases = cases,
+       .dtypes = kFloats},
+      {.name = "embedding_grad",
+       .arity = {2, 2},
+       .attrs = kGradAttrs,
+       .infer = infer_grad,
+       .grad = grad_grad,
+       .decompose = decompose_grad,
+       .kernels = kBackward,
+       .cases = cases_grad,
+       .dtypes = kFloats},
   };
   return defs;
 }

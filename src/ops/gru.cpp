@@ -1,6 +1,7 @@
-// gru(x, h0, kernel, recurrent, bias; reverse): Keras's GRU with reset_after=True over x (batch, time, features),
-// gates z, r, h, as one op, and its gradient. Outputs {y, last h, gates, inner}; the last two, in float32 for halves, are
-// for the gradient: the activated gates, and the state's part of the candidate before the reset.
+// gru(x, h0, kernel, recurrent, bias; reverse): Keras's GRU with reset_after=True over x (batch, time,
+// features), gates z, r, h, as one op, and its gradient. Outputs {y, last h, gates, inner}; the last two, in
+// float32 for halves, are for the gradient: the activated gates, and the state's part of the candidate before
+// the reset.
 #include <bit>
 
 #include "device/cpu/gru_kernels.h"
@@ -12,9 +13,8 @@ namespace {
 
 constexpr AttrDef kAttrs[] = {{"reverse", AttrKind::boolean, "false"}};
 // given: which of dy and dh are among the inputs, as bits 0, 1.
-constexpr AttrDef kGradAttrs[] = {{"reverse", AttrKind::boolean, "false"},
-                                  {"given", AttrKind::integer},
-                                  {"dx", AttrKind::boolean, "true"}};
+constexpr AttrDef kGradAttrs[] = {
+    {"reverse", AttrKind::boolean, "false"}, {"given", AttrKind::integer}, {"dx", AttrKind::boolean, "true"}};
 constexpr size_t kInputs = 5, kSaved = 7;  // of gru; of gru_grad before dy and dh
 
 // The first four inputs of both ops.
@@ -36,16 +36,20 @@ std::vector<TensorType> infer(const OpCall& c) {
   const RnnDims d = check_inputs(c);
   const DType dtype = c.in[0].dtype, saved = wide_type(dtype);
   require_type(c, 4, "bias", dtype, {2, 3 * d.units});
-  return {{dtype, {d.batch, d.time, d.units}}, {dtype, {d.batch, d.units}},
-          {saved, {d.batch, d.time, 3 * d.units}}, {saved, {d.batch, d.time, d.units}}};
+  return {{dtype, {d.batch, d.time, d.units}},
+          {dtype, {d.batch, d.units}},
+          {saved, {d.batch, d.time, 3 * d.units}},
+          {saved, {d.batch, d.time, d.units}}};
 }
 
-// Inputs x, h0, kernel, recurrent, y, gates, inner, then dy and dh as given. Outputs dh0, dkernel, drecurrent, dbias and,
-// if asked for, dx.
+// Inputs x, h0, kernel, recurrent, y, gates, inner, then dy and dh as given. Outputs dh0, dkernel,
+// drecurrent, dbias and, if asked for, dx.
 std::vector<TensorType> infer_grad(const OpCall& c) {
   const int64_t given = c.attrs.integer("given");
-  require(given > 0 && given < 4 && c.in.size() == kSaved + static_cast<size_t>(std::popcount(static_cast<uint64_t>(given))),
-          c.op.name, "expected ", kSaved, " inputs and one per bit of given, got ", c.in.size(), " and ", given);
+  require(given > 0 && given < 4 &&
+              c.in.size() == kSaved + static_cast<size_t>(std::popcount(static_cast<uint64_t>(given))),
+          c.op.name, "expected ", kSaved, " inputs and one per bit of given, got ", c.in.size(), " and ",
+          given);
   const RnnDims d = check_inputs(c);
   const DType dtype = c.in[0].dtype, saved = wide_type(dtype);
   require_type(c, 4, "y", dtype, {d.batch, d.time, d.units});
@@ -130,11 +134,13 @@ std::vector<Tensor> decompose_grad(std::span<const Tensor> in, const Attrs& attr
     const Tensor dz_state = concatenate({{d_update, d_reset, d_candidate * r}}, 1);
     return {up * z + matmul(dz_state, back), concatenate({{d_update, d_reset, d_candidate}}, 1), dz_state};
   };
-  const std::vector<Tensor> all = scan({{dh}}, {{time_first(gates), time_first(inner), time_first(h_before), time_first(dy)}},
-                                       time, step, !reverse);
+  const std::vector<Tensor> all =
+      scan({{dh}}, {{time_first(gates), time_first(inner), time_first(h_before), time_first(dy)}}, time, step,
+           !reverse);
   const Tensor dz_input = time_first(all[1]), dz_state = time_first(all[2]);
   const auto bias_row = [](const Tensor& dz) { return expand_dims(sum(dz, {0, 1}), 0); };
-  std::vector<Tensor> out = {all[0], dot_general(x, dz_input, {0, 1}, {0, 1}), dot_general(h_before, dz_state, {0, 1}, {0, 1}),
+  std::vector<Tensor> out = {all[0], dot_general(x, dz_input, {0, 1}, {0, 1}),
+                             dot_general(h_before, dz_state, {0, 1}, {0, 1}),
                              concatenate({{bias_row(dz_input), bias_row(dz_state)}}, 0)};
   if (attrs.flag("dx")) out.push_back(dot_general(dz_input, kernel, {2}, {1}));
   for (Tensor& t : out) t = narrow(t, in[0].dtype());
@@ -146,7 +152,8 @@ void grad(GradContext& g) {
   std::vector<Tensor> in;
   for (int i = 0; i < static_cast<int>(kInputs); ++i) in.push_back(g.in(i));
   if (g.has_dout(2) || g.has_dout(3)) {  // only second derivatives reach what is saved
-    const std::vector<Tensor> d = vjp_of_parts(forward, in, g.attrs(), {{g.dout(0), g.dout(1), g.dout(2), g.dout(3)}});
+    const std::vector<Tensor> d =
+        vjp_of_parts(forward, in, g.attrs(), {{g.dout(0), g.dout(1), g.dout(2), g.dout(3)}});
     for (int i = 0; i < static_cast<int>(kInputs); ++i) g.set(i, d[static_cast<size_t>(i)]);
     return;
   }
@@ -170,12 +177,13 @@ Cost cost_grad(const OpCall& c, std::span<const TensorType> out) { return rnn_co
 
 std::vector<OpCase> cases_of(bool gradient) {
   std::vector<OpCase> list;
-  for (const RnnDims& d : {RnnDims{2, 3, 4, 5}, RnnDims{1, 1, 1, 1}, RnnDims{7, 4, 3, 9}, RnnDims{0, 2, 3, 4}}) {
+  for (const RnnDims& d :
+       {RnnDims{2, 3, 4, 5}, RnnDims{1, 1, 1, 1}, RnnDims{7, 4, 3, 9}, RnnDims{0, 2, 3, 4}}) {
     const auto input = [](const Shape& shape) { return InputCase{shape, -1, 1, std::nullopt}; };
     const InputCase state = input({d.batch, d.units}), y = input({d.batch, d.time, d.units});
     const InputCase gates{{d.batch, d.time, 3 * d.units}, 0, 1, std::nullopt};
-    const std::vector<InputCase> first = {input({d.batch, d.time, d.features}), state, input({d.features, 3 * d.units}),
-                                          input({d.units, 3 * d.units})};
+    const std::vector<InputCase> first = {input({d.batch, d.time, d.features}), state,
+                                          input({d.features, 3 * d.units}), input({d.units, 3 * d.units})};
     for (const bool reverse : {false, true}) {
       OpCase one{first, {{"reverse", reverse}}};
       if (!gradient) one.in.push_back(input({2, 3 * d.units}));
@@ -202,10 +210,26 @@ constexpr double kTolerance = 2e-5;
 
 std::span<const OpDef> ops_gru() {
   static const OpDef defs[] = {
-      {.name = "gru", .arity = {5, 5}, .attrs = kAttrs, .infer = infer, .grad = grad, .decompose = decompose,
-       .kernels = kForward, .cost = cost, .cases = cases, .dtypes = kFloats, .tolerance = kTolerance},
-      {.name = "gru_grad", .arity = {8, 9}, .attrs = kGradAttrs, .infer = infer_grad, .decompose = decompose_grad,
-       .kernels = kBackward, .cost = cost_grad, .cases = cases_grad, .dtypes = kFloats32Up,
+      {.name = "gru",
+       .arity = {5, 5},
+       .attrs = kAttrs,
+       .infer = infer,
+       .grad = grad,
+       .decompose = decompose,
+       .kernels = kForward,
+       .cost = cost,
+       .cases = cases,
+       .dtypes = kFloats,
+       .tolerance = kTolerance},
+      {.name = "gru_grad",
+       .arity = {8, 9},
+       .attrs = kGradAttrs,
+       .infer = infer_grad,
+       .decompose = decompose_grad,
+       .kernels = kBackward,
+       .cost = cost_grad,
+       .cases = cases_grad,
+       .dtypes = kFloats32Up,
        .tolerance = kTolerance},
   };
   return defs;

@@ -1,5 +1,6 @@
-// layer_norm(x, gamma, beta; epsilon): (x - mean) / sqrt(variance + epsilon) * gamma + beta over the last axis.
-// Outputs {y, mean, rstd}; the statistics (float32 for halves) make the gradient one pass over x and dy.
+// layer_norm(x, gamma, beta; epsilon): (x - mean) / sqrt(variance + epsilon) * gamma + beta over the last
+// axis. Outputs {y, mean, rstd}; the statistics (float32 for halves) make the gradient one pass over x and
+// dy.
 #include "device/cpu/layer_norm_kernels.h"
 #include "ops/float_ops.h"
 
@@ -23,8 +24,8 @@ TensorType statistics(const TensorType& x) {
 void check_input(const OpCall& c) {
   require_float(c, 0, "an input");
   const Shape& shape = c.in[0].shape;
-  require(shape.rank() >= 1 && shape.dim(-1) >= 1, c.op.name, "expected an input with elements along its last axis, got ",
-          c.in[0]);
+  require(shape.rank() >= 1 && shape.dim(-1) >= 1, c.op.name,
+          "expected an input with elements along its last axis, got ", c.in[0]);
   require_type(c, 1, "gamma", c.in[0].dtype, {shape.dim(-1)});
 }
 
@@ -53,7 +54,8 @@ struct State {
 };
 
 void run(const State& s, void* const* a) {
-  layer_norm_forward(s.dtype, s.sizes.rows, s.sizes.n, s.epsilon, a[0], a[1], a[2], a[3], a[4], a[5], s.threads);
+  layer_norm_forward(s.dtype, s.sizes.rows, s.sizes.n, s.epsilon, a[0], a[1], a[2], a[3], a[4], a[5],
+                     s.threads);
 }
 Kernel prepare_wide(const KernelQuery& q) {
   return make_kernel<State, run>(
@@ -62,8 +64,8 @@ Kernel prepare_wide(const KernelQuery& q) {
 Kernel prepare(const KernelQuery& q) { return prepare_widened(q, prepare_wide); }
 
 void run_grad(const State& s, void* const* a) {
-  layer_norm_backward(s.dtype, s.sizes.rows, s.sizes.n, {a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]}, a[8],
-                      s.threads);
+  layer_norm_backward(s.dtype, s.sizes.rows, s.sizes.n, {a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]},
+                      a[8], s.threads);
 }
 Kernel prepare_grad_wide(const KernelQuery& q) {
   const Sizes sizes = sizes_of(q.in[0].shape);
@@ -105,7 +107,9 @@ void grad(GradContext& g) {
   }
   // Only second derivatives reach the statistics.
   const double each = 1.0 / static_cast<double>(x.dim(-1));
-  const auto add = [&](const Tensor& more) { dx = dx.defined() ? dx + narrow(more, x.dtype()) : narrow(more, x.dtype()); };
+  const auto add = [&](const Tensor& more) {
+    dx = dx.defined() ? dx + narrow(more, x.dtype()) : narrow(more, x.dtype());
+  };
   if (g.has_dout(1)) add(broadcast_to(expand_dims(g.dout(1) * each, -1), x.shape()));
   if (g.has_dout(2)) {
     const Tensor slope = g.dout(2) * rstd * rstd * rstd * -each;
@@ -120,9 +124,11 @@ uint64_t take_x_or_dy(const OpCall&, int out) { return out == 0 ? 1 | 1 << 4 : 0
 
 std::vector<OpCase> cases_of(bool gradient) {
   std::vector<OpCase> list;
-  for (const Shape& shape : {Shape{5, 7}, Shape{1, 1}, Shape{0, 3}, Shape{2, 3, 37}, Shape{19}, Shape{131, 16}}) {
+  for (const Shape& shape :
+       {Shape{5, 7}, Shape{1, 1}, Shape{0, 3}, Shape{2, 3, 37}, Shape{19}, Shape{131, 16}}) {
     const Shape rows = shape.without(shape.rank() - 1);
-    const InputCase x{shape}, weight{{shape.dim(-1)}}, mu{rows, -1, 1, std::nullopt}, rstd{rows, 0.5, 2, std::nullopt};
+    const InputCase x{shape}, weight{{shape.dim(-1)}}, mu{rows, -1, 1, std::nullopt},
+        rstd{rows, 0.5, 2, std::nullopt};
     OpCase one{{x, weight, weight}, {{"epsilon", 1e-3}}};
     if (gradient) one = {{x, weight, mu, rstd, x}, {}};
     list.push_back(one);
@@ -142,11 +148,27 @@ constexpr double kTolerance = 1e-5;
 
 std::span<const OpDef> ops_layer_norm() {
   static const OpDef defs[] = {
-      {.name = "layer_norm", .arity = {3, 3}, .attrs = kAttrs, .infer = infer, .grad = grad, .decompose = decompose,
-       .kernels = kForward, .cost = cost, .in_place = take_x, .cases = cases, .dtypes = kFloats,
+      {.name = "layer_norm",
+       .arity = {3, 3},
+       .attrs = kAttrs,
+       .infer = infer,
+       .grad = grad,
+       .decompose = decompose,
+       .kernels = kForward,
+       .cost = cost,
+       .in_place = take_x,
+       .cases = cases,
+       .dtypes = kFloats,
        .tolerance = kTolerance},
-      {.name = "layer_norm_grad", .arity = {5, 5}, .infer = infer_grad, .decompose = decompose_grad,
-       .kernels = kBackward, .cost = cost, .in_place = take_x_or_dy, .cases = cases_grad, .dtypes = kFloats32Up,
+      {.name = "layer_norm_grad",
+       .arity = {5, 5},
+       .infer = infer_grad,
+       .decompose = decompose_grad,
+       .kernels = kBackward,
+       .cost = cost,
+       .in_place = take_x_or_dy,
+       .cases = cases_grad,
+       .dtypes = kFloats32Up,
        .tolerance = kTolerance},
   };
   return defs;

@@ -1,5 +1,6 @@
-// lstm(x, h0, c0, kernel, recurrent, bias; reverse): Keras's LSTM over x (batch, time, features), gates i, f, c, o,
-// as one op, and its gradient. Outputs {y, last h, last c, gates, cells}; the last two, in float32 for halves, are for the
+// lstm(x, h0, c0, kernel, recurrent, bias; reverse): Keras's LSTM over x (batch, time, features), gates i, f,
+// c, o, as one op, and its gradient. reverse: steps run from the last to the first, and outputs stay beside
+// their inputs. Outputs {y, last h, last c, gates, cells}; the last two, in float32 for halves, are for the
 // gradient.
 #include <bit>
 
@@ -12,9 +13,8 @@ namespace {
 
 constexpr AttrDef kAttrs[] = {{"reverse", AttrKind::boolean, "false"}};
 // given: which of dy, dh and dc are among the inputs, as bits 0, 1, 2.
-constexpr AttrDef kGradAttrs[] = {{"reverse", AttrKind::boolean, "false"},
-                                  {"given", AttrKind::integer},
-                                  {"dx", AttrKind::boolean, "true"}};
+constexpr AttrDef kGradAttrs[] = {
+    {"reverse", AttrKind::boolean, "false"}, {"given", AttrKind::integer}, {"dx", AttrKind::boolean, "true"}};
 constexpr size_t kInputs = 6, kSaved = 8;  // of lstm; of lstm_grad before dy, dh, dc
 
 // The first five inputs of both ops.
@@ -37,16 +37,21 @@ std::vector<TensorType> infer(const OpCall& c) {
   const RnnDims d = check_inputs(c);
   const DType dtype = c.in[0].dtype, saved = wide_type(dtype);
   require_type(c, 5, "bias", dtype, {4 * d.units});
-  return {{dtype, {d.batch, d.time, d.units}}, {dtype, {d.batch, d.units}}, {dtype, {d.batch, d.units}},
-          {saved, {d.batch, d.time, 4 * d.units}}, {saved, {d.batch, d.time, d.units}}};
+  return {{dtype, {d.batch, d.time, d.units}},
+          {dtype, {d.batch, d.units}},
+          {dtype, {d.batch, d.units}},
+          {saved, {d.batch, d.time, 4 * d.units}},
+          {saved, {d.batch, d.time, d.units}}};
 }
 
-// Inputs x, h0, c0, kernel, recurrent, y, gates, cells, then dy, dh, dc as given. Outputs dh0, dc0, dkernel, drecurrent,
-// dbias and, if asked for, dx.
+// Inputs x, h0, c0, kernel, recurrent, y, gates, cells, then dy, dh, dc as given. Outputs dh0, dc0, dkernel,
+// drecurrent, dbias and, if asked for, dx.
 std::vector<TensorType> infer_grad(const OpCall& c) {
   const int64_t given = c.attrs.integer("given");
-  require(given > 0 && given < 8 && c.in.size() == kSaved + static_cast<size_t>(std::popcount(static_cast<uint64_t>(given))),
-          c.op.name, "expected ", kSaved, " inputs and one per bit of given, got ", c.in.size(), " and ", given);
+  require(given > 0 && given < 8 &&
+              c.in.size() == kSaved + static_cast<size_t>(std::popcount(static_cast<uint64_t>(given))),
+          c.op.name, "expected ", kSaved, " inputs and one per bit of given, got ", c.in.size(), " and ",
+          given);
   const RnnDims d = check_inputs(c);
   const DType dtype = c.in[0].dtype, saved = wide_type(dtype);
   require_type(c, 5, "y", dtype, {d.batch, d.time, d.units});
@@ -82,7 +87,8 @@ void run_grad(const GradState& s, void* const* a) {
   const void* dh = s.given & 2 ? *next++ : nullptr;
   const void* dc = s.given & 4 ? *next++ : nullptr;
   void* const dx = s.dx ? next[5] : nullptr;
-  s.lstm.run({a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], dy, dh, dc, next[0], next[1], next[2], next[3], next[4], dx},
+  s.lstm.run({a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], dy, dh, dc, next[0], next[1], next[2], next[3],
+              next[4], dx},
              next[s.dx ? 6 : 5]);
 }
 Kernel prepare_grad_wide(const KernelQuery& q) {
@@ -106,7 +112,8 @@ std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) {
     const Tensor h = o * tanh(c);
     return {h, c, h, concatenate({{i, f, g, o}}, 1), c};
   };
-  const std::vector<Tensor> all = scan({{wide(in[1]), wide(in[2])}}, {{projected}}, time, step, attrs.flag("reverse"));
+  const std::vector<Tensor> all =
+      scan({{wide(in[1]), wide(in[2])}}, {{projected}}, time, step, attrs.flag("reverse"));
   const DType dtype = in[0].dtype();
   return {narrow(time_first(all[2]), dtype), narrow(all[0], dtype), narrow(all[1], dtype), time_first(all[3]),
           time_first(all[4])};
@@ -118,7 +125,8 @@ std::vector<Tensor> decompose_grad(std::span<const Tensor> in, const Attrs& attr
   const int64_t given = attrs.integer("given"), time = in[0].dim(1), u = in[1].dim(1), batch = in[0].dim(0);
   const Tensor x = wide(in[0]), kernel = wide(in[3]), y = wide(in[5]), &gates = in[6], &cells = in[7];
   const Tensor back = transpose(wide(in[4]), {1, 0});
-  const Tensor h_before = steps_before(wide(in[1]), y, reverse), c_before = steps_before(wide(in[2]), cells, reverse);
+  const Tensor h_before = steps_before(wide(in[1]), y, reverse),
+               c_before = steps_before(wide(in[2]), cells, reverse);
   size_t next = kSaved;
   const Tensor dy = given & 1 ? wide(in[next++]) : zeros(x, {batch, time, u});
   const Tensor dh = given & 2 ? wide(in[next++]) : zeros(x, {batch, u});
@@ -129,14 +137,16 @@ std::vector<Tensor> decompose_grad(std::span<const Tensor> in, const Attrs& attr
     const Tensor up = s[0] + s[5], squashed = tanh(s[3]);
     const Tensor dcell = s[1] + up * o * (1.0 - square(squashed));
     const Tensor dz = concatenate({{dcell * g * i * (1.0 - i), dcell * s[4] * f * (1.0 - f),
-                                    dcell * i * (1.0 - square(g)), up * squashed * o * (1.0 - o)}}, 1);
+                                    dcell * i * (1.0 - square(g)), up * squashed * o * (1.0 - o)}},
+                                  1);
     return {matmul(dz, back), dcell * f, dz};
   };
-  const std::vector<Tensor> all = scan({{dh, dc}}, {{time_first(gates), time_first(cells), time_first(c_before), time_first(dy)}},
-                                       time, step, !reverse);
+  const std::vector<Tensor> all =
+      scan({{dh, dc}}, {{time_first(gates), time_first(cells), time_first(c_before), time_first(dy)}}, time,
+           step, !reverse);
   const Tensor dz = time_first(all[2]);
-  std::vector<Tensor> out = {all[0], all[1], dot_general(x, dz, {0, 1}, {0, 1}), dot_general(h_before, dz, {0, 1}, {0, 1}),
-                             sum(dz, {0, 1})};
+  std::vector<Tensor> out = {all[0], all[1], dot_general(x, dz, {0, 1}, {0, 1}),
+                             dot_general(h_before, dz, {0, 1}, {0, 1}), sum(dz, {0, 1})};
   if (attrs.flag("dx")) out.push_back(dot_general(dz, kernel, {2}, {1}));
   for (Tensor& t : out) t = narrow(t, in[0].dtype());
   return out;
@@ -172,7 +182,8 @@ Cost cost_grad(const OpCall& c, std::span<const TensorType> out) { return rnn_co
 
 std::vector<OpCase> cases_of(bool gradient) {
   std::vector<OpCase> list;
-  for (const RnnDims& d : {RnnDims{2, 3, 4, 5}, RnnDims{1, 1, 1, 1}, RnnDims{7, 4, 3, 9}, RnnDims{0, 2, 3, 4}}) {
+  for (const RnnDims& d :
+       {RnnDims{2, 3, 4, 5}, RnnDims{1, 1, 1, 1}, RnnDims{7, 4, 3, 9}, RnnDims{0, 2, 3, 4}}) {
     const auto input = [](const Shape& shape) { return InputCase{shape, -1, 1, std::nullopt}; };
     const InputCase state = input({d.batch, d.units}), y = input({d.batch, d.time, d.units});
     const InputCase gates{{d.batch, d.time, 4 * d.units}, 0, 1, std::nullopt};
@@ -205,10 +216,26 @@ constexpr double kTolerance = 2e-5;
 
 std::span<const OpDef> ops_lstm() {
   static const OpDef defs[] = {
-      {.name = "lstm", .arity = {6, 6}, .attrs = kAttrs, .infer = infer, .grad = grad, .decompose = decompose,
-       .kernels = kForward, .cost = cost, .cases = cases, .dtypes = kFloats, .tolerance = kTolerance},
-      {.name = "lstm_grad", .arity = {9, 11}, .attrs = kGradAttrs, .infer = infer_grad, .decompose = decompose_grad,
-       .kernels = kBackward, .cost = cost_grad, .cases = cases_grad, .dtypes = kFloats32Up,
+      {.name = "lstm",
+       .arity = {6, 6},
+       .attrs = kAttrs,
+       .infer = infer,
+       .grad = grad,
+       .decompose = decompose,
+       .kernels = kForward,
+       .cost = cost,
+       .cases = cases,
+       .dtypes = kFloats,
+       .tolerance = kTolerance},
+      {.name = "lstm_grad",
+       .arity = {9, 11},
+       .attrs = kGradAttrs,
+       .infer = infer_grad,
+       .decompose = decompose_grad,
+       .kernels = kBackward,
+       .cost = cost_grad,
+       .cases = cases_grad,
+       .dtypes = kFloats32Up,
        .tolerance = kTolerance},
   };
   return defs;

@@ -7,8 +7,8 @@ namespace plimsoll {
 
 inline void require_scalar(const OpCall& c, size_t i, std::string_view what, bool integer) {
   const bool fits = integer ? is_integer(c.in[i].dtype) : is_float(c.in[i].dtype);
-  require(fits && c.in[i].shape.rank() == 0, c.op.name, "expected ", what, " to be ", integer ? "an integer" : "a float",
-          " scalar, got ", c.in[i]);
+  require(fits && c.in[i].shape.rank() == 0, c.op.name, "expected ", what, " to be ",
+          integer ? "an integer" : "a float", " scalar, got ", c.in[i]);
 }
 inline void require_like_weight(const OpCall& c, size_t i, std::string_view what) {
   require_type(c, i, what, c.in[0].dtype, c.in[0].shape);
@@ -19,7 +19,9 @@ inline double read_real(DType dtype, const void* p) {
   return dtype == DType::f64 ? *static_cast<const double*>(p) : *static_cast<const float*>(p);
 }
 
-inline Cost update_cost(const OpCall& c, std::span<const TensorType> out) { return streaming_cost(c, out, 12); }
+inline Cost update_cost(const OpCall& c, std::span<const TensorType> out) {
+  return streaming_cost(c, out, 12);
+}
 
 // Operands of the test cases.
 inline InputCase rate_case() { return {Shape{}, 0.01, 0.1, std::nullopt}; }

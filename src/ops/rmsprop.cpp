@@ -1,5 +1,5 @@
-// rmsprop_update(w, grad, velocity, learning_rate[, momentum]): one step of RMSprop with the formulas of Keras 3. The new
-// weight and slots may take the bytes of the old ones.
+// rmsprop_update(w, grad, velocity, learning_rate[, momentum]): one step of RMSprop with the formulas of
+// Keras 3. The new weight and slots may take the bytes of the old ones.
 #include "device/cpu/optimizer_kernels.h"
 #include "ops/optimizer_ops.h"
 
@@ -35,9 +35,9 @@ void run(const State& s, void* const* a) {
   rmsprop_step(s.dtype, s.rho, s.momentum, s.epsilon, args, s.n, s.threads);
 }
 Kernel prepare_wide(const KernelQuery& q) {
-  return make_kernel<State, run>(
-      "highway rmsprop", {q.in[0].dtype, q.in[3].dtype, q.attrs.real("rho"), q.attrs.real("momentum"),
-                          q.attrs.real("epsilon"), q.in[0].shape.elements(), q.threads});
+  return make_kernel<State, run>("highway rmsprop",
+                                 {q.in[0].dtype, q.in[3].dtype, q.attrs.real("rho"), q.attrs.real("momentum"),
+                                  q.attrs.real("epsilon"), q.in[0].shape.elements(), q.threads});
 }
 Kernel prepare(const KernelQuery& q) { return prepare_widened(q, prepare_wide); }
 
@@ -70,14 +70,23 @@ constexpr KernelDef kKernels[] = {{.name = "highway", .prepare = prepare}};
 
 std::span<const OpDef> ops_rmsprop() {
   static const OpDef defs[] = {
-      {.name = "rmsprop_update", .arity = {4, 5}, .attrs = kAttrs, .infer = infer, .decompose = decompose,
-       .kernels = kKernels, .cost = update_cost, .in_place = in_place, .cases = cases, .dtypes = kFloats32Up},
+      {.name = "rmsprop_update",
+       .arity = {4, 5},
+       .attrs = kAttrs,
+       .infer = infer,
+       .decompose = decompose,
+       .kernels = kKernels,
+       .cost = update_cost,
+       .in_place = in_place,
+       .cases = cases,
+       .dtypes = kFloats32Up},
   };
   return defs;
 }
 
-std::vector<Tensor> rmsprop_update(const Tensor& w, const Tensor& grad, const Tensor& velocity, const Tensor& momentum,
-                                   const Tensor& learning_rate, const RmspropOptions& options) {
+std::vector<Tensor> rmsprop_update(const Tensor& w, const Tensor& grad, const Tensor& velocity,
+                                   const Tensor& momentum, const Tensor& learning_rate,
+                                   const RmspropOptions& options) {
   static const OpDef& op = get_op("rmsprop_update");
   std::vector<Tensor> in = {w, grad, velocity, learning_rate};
   if (options.momentum > 0) in.push_back(momentum);

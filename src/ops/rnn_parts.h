@@ -32,14 +32,18 @@ inline Cost rnn_cost(const OpCall& c, std::span<const TensorType> out, double ga
 // (batch, time, n) as (time, batch, n), and back.
 inline Tensor time_first(const Tensor& t) { return transpose(t, {1, 0, 2}); }
 
-inline Tensor zeros(const Tensor& like, const Shape& shape) { return broadcast_to(scalar_like(like, 0), shape); }
+inline Tensor zeros(const Tensor& like, const Shape& shape) {
+  return broadcast_to(scalar_like(like, 0), shape);
+}
 
-// What the state was before each step: `all` (batch, time, u) moved by one, with `first` (batch, u) at the start.
+// What the state was before each step: `all` (batch, time, u) moved by one, with `first` (batch, u) at the
+// start.
 inline Tensor steps_before(const Tensor& first, const Tensor& all, bool reverse) {
   const int64_t batch = all.dim(0), time = all.dim(1), u = all.dim(2);
   const Tensor start = expand_dims(first, 1);
   if (time == 1) return start;
-  const Tensor rest = reverse ? slice(all, {0, 1, 0}, {batch, time, u}) : slice(all, {0, 0, 0}, {batch, time - 1, u});
+  const Tensor rest =
+      reverse ? slice(all, {0, 1, 0}, {batch, time, u}) : slice(all, {0, 0, 0}, {batch, time - 1, u});
   return reverse ? concatenate({{rest, start}}, 1) : concatenate({{start, rest}}, 1);
 }
 

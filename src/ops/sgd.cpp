@@ -1,5 +1,5 @@
-// sgd_update(w, grad, learning_rate[, velocity]): one step of gradient descent with the formulas of Keras 3: plain, with
-// momentum, or with Nesterov's. The new weight and velocity may take the bytes of the old ones.
+// sgd_update(w, grad, learning_rate[, velocity]): one step of gradient descent with the formulas of Keras 3:
+// plain, with momentum, or with Nesterov's. The new weight and velocity may take the bytes of the old ones.
 #include "device/cpu/optimizer_kernels.h"
 #include "ops/optimizer_ops.h"
 
@@ -13,8 +13,8 @@ std::vector<TensorType> infer(const OpCall& c) {
   require_like_weight(c, 1, "a gradient");
   require_scalar(c, 2, "learning_rate", false);
   const bool momentum = c.attrs.real("momentum") != 0;
-  require(c.in.size() == (momentum ? 4u : 3u), c.op.name, "expected a velocity if and only if momentum is not 0, got ",
-          c.in.size(), " inputs");
+  require(c.in.size() == (momentum ? 4u : 3u), c.op.name,
+          "expected a velocity if and only if momentum is not 0, got ", c.in.size(), " inputs");
   if (momentum) require_like_weight(c, 3, "velocity");
   return std::vector<TensorType>(momentum ? 2 : 1, c.in[0]);
 }
@@ -33,8 +33,9 @@ void run(const State& s, void* const* a) {
   sgd_step(s.dtype, s.momentum, s.nesterov, args, s.n, s.threads);
 }
 Kernel prepare_wide(const KernelQuery& q) {
-  return make_kernel<State, run>("highway sgd", {q.in[0].dtype, q.in[2].dtype, q.attrs.real("momentum"),
-                                                        q.attrs.flag("nesterov"), q.in[0].shape.elements(), q.threads});
+  return make_kernel<State, run>(
+      "highway sgd", {q.in[0].dtype, q.in[2].dtype, q.attrs.real("momentum"), q.attrs.flag("nesterov"),
+                      q.in[0].shape.elements(), q.threads});
 }
 Kernel prepare(const KernelQuery& q) { return prepare_widened(q, prepare_wide); }
 
@@ -68,8 +69,16 @@ constexpr KernelDef kKernels[] = {{.name = "highway", .prepare = prepare}};
 
 std::span<const OpDef> ops_sgd() {
   static const OpDef defs[] = {
-      {.name = "sgd_update", .arity = {3, 4}, .attrs = kAttrs, .infer = infer, .decompose = decompose,
-       .kernels = kKernels, .cost = update_cost, .in_place = in_place, .cases = cases, .dtypes = kFloats32Up},
+      {.name = "sgd_update",
+       .arity = {3, 4},
+       .attrs = kAttrs,
+       .infer = infer,
+       .decompose = decompose,
+       .kernels = kKernels,
+       .cost = update_cost,
+       .in_place = in_place,
+       .cases = cases,
+       .dtypes = kFloats32Up},
   };
   return defs;
 }

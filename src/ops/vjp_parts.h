@@ -1,5 +1,5 @@
-// The gradient of an op through its decomposition: how the gradient ops of large layers run where no kernel fits,
-// and how they are differentiated again.
+// The gradient of an op through its decomposition: how the gradient ops of large layers run where no kernel
+// fits, and how they are differentiated again.
 #pragma once
 
 #include <span>
@@ -13,8 +13,8 @@
 
 namespace plimsoll {
 
-// Sum over i of dout[i] times the derivative of output i of `op` by each of `in`; undefined douts count as zero.
-// Traced in a graph of its own, since here one operand may depend on another.
+// Sum over i of dout[i] times the derivative of output i of `op` by each of `in`; undefined douts count as
+// zero. Traced in a graph of its own, since here one operand may depend on another.
 inline std::vector<Tensor> vjp_of_parts(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs,
                                         std::span<const Tensor> dout) {
   Graph graph;

@@ -133,7 +133,8 @@ void forward_head(const Head<T>& h, const AttentionPieces& at) {
   for (int64_t first = 0; first < s.queries; first += s.block()) {
     const int64_t end = std::min(s.queries, first + s.block());
     const size_t rows = z(end - first), seen = visible(s, end - 1);
-    panel::multiply<T>({h.q + z(first) * h.q_row, h.q_row, 1}, keys_t, width, rows, seen, width, scores, keys, false);
+    panel::multiply<T>({h.q + z(first) * h.q_row, h.q_row, 1}, keys_t, width, rows, seen, width, scores, keys,
+                       false);
     T sums[64];  // block() is at most that
     for (size_t r = 0; r < rows; ++r) {
       const int64_t i = first + static_cast<int64_t>(r);
@@ -165,7 +166,8 @@ void block_gradients(const Head<T>& h, const AttentionPieces& at, int64_t first,
   const T* const q = h.q + z(first) * h.q_row;
   const T* const dy = h.dy + z(first) * h.v_row;
   panel::multiply<T>({q, h.q_row, 1}, h.scratch + at.keys_t, width, rows, seen, width, scores, keys, false);
-  panel::multiply<T>({dy, h.v_row, 1}, h.scratch + at.values_t, values, rows, seen, values, dscores, keys, false);
+  panel::multiply<T>({dy, h.v_row, 1}, h.scratch + at.values_t, values, rows, seen, values, dscores, keys,
+                     false);
   for (size_t r = 0; r < rows; ++r) {
     const int64_t i = first + static_cast<int64_t>(r);
     const size_t n = visible(s, i);
@@ -201,7 +203,8 @@ void backward_head(const Head<T>& h, const AttentionPieces& at) {
     const T* const dp = h.scratch + at.dscores;
     panel::pack<T>(h.q + z(first) * h.q_row, h.q_row, 1, rows, width, packed_q);
     panel::pack<T>(h.dy + z(first) * h.v_row, h.v_row, 1, rows, values, packed_dy);
-    panel::multiply<T>({dp, keys, 1}, packed_k, keys, rows, width, seen, h.dq + z(first) * h.q_row, h.q_row, false);
+    panel::multiply<T>({dp, keys, 1}, packed_k, keys, rows, width, seen, h.dq + z(first) * h.q_row, h.q_row,
+                       false);
     panel::multiply<T>({dp, 1, keys}, packed_q, rows, seen, width, rows, h.dk, h.q_row, true);
     panel::multiply<T>({p, 1, keys}, packed_dy, rows, seen, values, rows, h.dv, h.v_row, true);
   }
@@ -255,8 +258,8 @@ int64_t scratch_bytes(const AttentionSizes& s, bool backward) {
 
 // What both passes read, for item `index` of batch x heads; the scratch of `thread`.
 template <class T>
-Head<T> head_of(const AttentionSizes& s, int64_t index, const void* q, const void* k, const void* v, const void* bias,
-                void* scratch, int64_t piece, int thread) {
+Head<T> head_of(const AttentionSizes& s, int64_t index, const void* q, const void* k, const void* v,
+                const void* bias, void* scratch, int64_t piece, int thread) {
   const int64_t b = index / s.heads, head = index % s.heads;
   const auto at = [&](const void* p, int64_t time, int64_t width) {
     return static_cast<const T*>(p) + (b * time * s.heads + head) * width;

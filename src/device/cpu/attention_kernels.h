@@ -1,7 +1,7 @@
-// Scaled dot-product attention on (batch, time, heads, width), f32 and f64, without the matrix of all scores: a
-// thread works on one (batch, head) at a time, block of queries after block of queries, and the backward pass
-// computes the scores of a block again from the saved log-sum-exp. Sums run in an order fixed by the shapes.
-// Nothing is allocated.
+// Scaled dot-product attention on (batch, time, heads, width), f32 and f64, without the matrix of all scores:
+// a thread works on one (batch, head) at a time, block of queries after block of queries, and the backward
+// pass computes the scores of a block again from the saved log-sum-exp. Sums run in an order fixed by the
+// shapes. Nothing is allocated.
 #pragma once
 
 #include <cstdint>

@@ -51,8 +51,9 @@ struct Expected {
 template <class T>
 Expected reference(const Run<T>& a) {
   const AttentionSizes& s = a.s;
-  Expected e{std::vector<double>(a.y.size()), std::vector<double>(a.q.size()), std::vector<double>(a.k.size()),
-             std::vector<double>(a.v.size()), std::vector<double>(a.dbias.size())};
+  Expected e{std::vector<double>(a.y.size()), std::vector<double>(a.q.size()),
+             std::vector<double>(a.k.size()), std::vector<double>(a.v.size()),
+             std::vector<double>(a.dbias.size())};
   const size_t w = z(s.width), vw = z(s.value_width);
   for (int64_t b = 0; b < s.batch; ++b) {
     for (int64_t h = 0; h < s.heads; ++h) {
@@ -64,7 +65,8 @@ Expected reference(const Run<T>& a) {
         const auto key = [&](int64_t j) { return z((b * s.keys + j) * s.heads + h); };
         for (int64_t j = 0; j < n; ++j) {
           double dot = 0;
-          for (size_t c = 0; c < w; ++c) dot += static_cast<double>(a.q[qi * w + c]) * static_cast<double>(a.k[key(j) * w + c]);
+          for (size_t c = 0; c < w; ++c)
+            dot += static_cast<double>(a.q[qi * w + c]) * static_cast<double>(a.k[key(j) * w + c]);
           p[z(j)] = dot * s.scale;
           const int64_t at = b * s.bias_batch + h * s.bias_head + i * s.bias_query + j * s.bias_key;
           if (s.bias) p[z(j)] += static_cast<double>(a.bias[z(at)]);
@@ -74,7 +76,8 @@ Expected reference(const Run<T>& a) {
         for (double& x : p) x /= total;
         for (int64_t j = 0; j < n; ++j) {
           for (size_t c = 0; c < vw; ++c) {
-            const double value = static_cast<double>(a.v[key(j) * vw + c]), up = static_cast<double>(a.dy[qi * vw + c]);
+            const double value = static_cast<double>(a.v[key(j) * vw + c]),
+                         up = static_cast<double>(a.dy[qi * vw + c]);
             e.y[qi * vw + c] += p[z(j)] * value;
             e.dv[key(j) * vw + c] += p[z(j)] * up;
             dp[z(j)] += up * value;
@@ -95,9 +98,11 @@ Expected reference(const Run<T>& a) {
   return e;
 }
 
-AttentionSizes sizes(int64_t batch, int64_t heads, int64_t queries, int64_t keys, int64_t width, int64_t values) {
+AttentionSizes sizes(int64_t batch, int64_t heads, int64_t queries, int64_t keys, int64_t width,
+                     int64_t values) {
   AttentionSizes s;
-  s.batch = batch, s.heads = heads, s.queries = queries, s.keys = keys, s.width = width, s.value_width = values;
+  s.batch = batch, s.heads = heads, s.queries = queries, s.keys = keys, s.width = width,
+  s.value_width = values;
   s.scale = 1 / std::sqrt(static_cast<double>(width));
   return s;
 }
@@ -123,7 +128,8 @@ TYPED_TEST_SUITE(Attention, Floats);
 TYPED_TEST(Attention, MatchesDoubleReference) {
   for_each_target([] {
     for (const bool causal : {false, true}) {
-      for (const AttentionSizes& one : {sizes(1, 1, 1, 1, 1, 1), sizes(2, 3, 7, 7, 5, 3), sizes(1, 2, 61, 53, 32, 16)}) {
+      for (const AttentionSizes& one :
+           {sizes(1, 1, 1, 1, 1, 1), sizes(2, 3, 7, 7, 5, 3), sizes(1, 2, 61, 53, 32, 16)}) {
         AttentionSizes s = one;
         s.causal = causal;
         check<TypeParam>(s);

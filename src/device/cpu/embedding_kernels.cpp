@@ -17,7 +17,8 @@ void add_row(const T* x, T* sum, int64_t n) {
 // Each chunk owns a range of the table and looks through all indices for its own: no two threads write one
 // row, and a row gets its terms in order.
 template <class T>
-void scatter_rows(const TableView& v, const void* indices, const T* dy, T* dtable, int64_t begin, int64_t end) {
+void scatter_rows(const TableView& v, const void* indices, const T* dy, T* dtable, int64_t begin,
+                  int64_t end) {
   std::memset(dtable + begin * v.width, 0, static_cast<size_t>((end - begin) * v.width) * sizeof(T));
   for (int64_t i = 0; i < v.count; ++i) {
     const int64_t row = wrap_index(read_index(v.index_dtype, indices, i), v.rows);

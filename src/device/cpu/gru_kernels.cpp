@@ -47,13 +47,14 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// One row of one step: gates z (update), r (reset), candidate. `gates` holds the input's part before and the activated
-// gates after; h goes from the state before to the state after.
+// One row of one step: gates z (update), r (reset), candidate. `gates` holds the input's part before and the
+// activated gates after; h goes from the state before to the state after.
 template <class T>
 HWY_INLINE void cell_forward(const T* z, const T* bias, T* gates, T* inner, T* h, T* y, size_t u) {
   const hn::ScalableTag<T> d;
   vm::for_vectors(d, u, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
-    const auto state = [&](size_t gate) HWY_ATTR { return hn::Add(load(z + gate * u, 0), load(bias + gate * u, 0)); };
+    const auto state = [&](size_t gate)
+                           HWY_ATTR { return hn::Add(load(z + gate * u, 0), load(bias + gate * u, 0)); };
     const auto update = vm::sigmoid(d, hn::Add(load(gates, 0), state(0)));
     const auto reset = vm::sigmoid(d, hn::Add(load(gates + u, 0), state(1)));
     const auto own = state(2);
@@ -69,10 +70,11 @@ HWY_INLINE void cell_forward(const T* z, const T* bias, T* gates, T* inner, T* h
   });
 }
 
-// dh, the gradient by this step's h, becomes the part of the one by the h before that does not go through the weights.
+// dh, the gradient by this step's h, becomes the part of the one by the h before that does not go through the
+// weights.
 template <class T>
-HWY_INLINE void cell_backward(const T* gates, const T* inner, const T* h_before, const T* dy, T* dh, T* dz_input,
-                              T* dz_state, T* dz_row, size_t u) {
+HWY_INLINE void cell_backward(const T* gates, const T* inner, const T* h_before, const T* dy, T* dh,
+                              T* dz_input, T* dz_state, T* dz_row, size_t u) {
   const hn::ScalableTag<T> d;
   const auto one = hn::Set(d, T{1});
   vm::for_vectors(d, u, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
@@ -106,7 +108,8 @@ void forward_block(const ForwardBlock<T>& b) {
     panel::multiply<T>({b.h, u, 1}, b.packed, u, rows, 3 * u, u, b.z, 3 * u, false);
     for (size_t r = 0; r < rows; ++r) {
       const auto at = static_cast<size_t>((b.begin + static_cast<int64_t>(r)) * b.s.time + t);
-      cell_forward(b.z + r * 3 * u, b.state_bias, b.gates + at * 3 * u, b.inner + at * u, b.h + r * u, b.y + at * u, u);
+      cell_forward(b.z + r * 3 * u, b.state_bias, b.gates + at * 3 * u, b.inner + at * u, b.h + r * u,
+                   b.y + at * u, u);
     }
   }
   std::memcpy(b.h_last + first, b.h, rows * u * sizeof(T));
@@ -125,8 +128,9 @@ void backward_block(const BackwardBlock<T>& b) {
     for (size_t r = 0; r < rows; ++r) {
       const size_t at = row(r, t);
       const T* h_before = step == 0 ? b.h0 + first + r * u : b.y + row(r, last) * u;
-      cell_backward(b.gates + at * 3 * u, b.inner + at * u, h_before, b.dy == nullptr ? nullptr : b.dy + at * u,
-                    b.dh + r * u, b.dz_input + at * 3 * u, b.dz_state + at * 3 * u, b.dz_rows + r * 3 * u, u);
+      cell_backward(b.gates + at * 3 * u, b.inner + at * u, h_before,
+                    b.dy == nullptr ? nullptr : b.dy + at * u, b.dh + r * u, b.dz_input + at * 3 * u,
+                    b.dz_state + at * 3 * u, b.dz_rows + r * 3 * u, u);
       std::memcpy(b.before + at * u, h_before, u * sizeof(T));
     }
     panel::multiply<T>({b.dz_rows, 3 * u, 1}, b.packed, 3 * u, rows, u, 3 * u, b.dh, u, true);
@@ -185,8 +189,8 @@ void GruForward::run(const Args& a, void* scratch) const {
     auto block = [&](int64_t c, int thread) noexcept {
       const int64_t begin = c * s_.block(), end = std::min(s_.batch, begin + s_.block());
       T* const local = reinterpret_cast<T*>(bytes_at(scratch, local_ + thread * local_bytes_));
-      run_block(ForwardBlock<T>{s_, begin, end, as<T>(a.h0), as<T>(a.bias) + 3 * s_.units, as<T>(packed), as<T>(a.y),
-                                as<T>(a.h_last), as<T>(a.gates), as<T>(a.inner), local,
+      run_block(ForwardBlock<T>{s_, begin, end, as<T>(a.h0), as<T>(a.bias) + 3 * s_.units, as<T>(packed),
+                                as<T>(a.y), as<T>(a.h_last), as<T>(a.gates), as<T>(a.inner), local,
                                 local + s_.block() * s_.units * 3});
     };
     parallel_for(s_.blocks(), s_.step_threads(), block);
@@ -222,9 +226,9 @@ void GruBackward::run(const Args& a, void* scratch) const {
     auto block = [&](int64_t c, int thread) noexcept {
       const int64_t begin = c * s_.block(), end = std::min(s_.batch, begin + s_.block());
       T* const local = reinterpret_cast<T*>(bytes_at(scratch, local_ + thread * local_bytes_));
-      run_block(BackwardBlock<T>{s_, begin, end, as<T>(a.h0), as<T>(packed), as<T>(a.y), as<T>(a.gates), as<T>(a.inner),
-                                 as<T>(a.dy), as<T>(a.dh_last), as<T>(a.dh0), as<T>(dz_input), as<T>(dz_state),
-                                 as<T>(before), local, local + s_.block() * width});
+      run_block(BackwardBlock<T>{s_, begin, end, as<T>(a.h0), as<T>(packed), as<T>(a.y), as<T>(a.gates),
+                                 as<T>(a.inner), as<T>(a.dy), as<T>(a.dh_last), as<T>(a.dh0), as<T>(dz_input),
+                                 as<T>(dz_state), as<T>(before), local, local + s_.block() * width});
     };
     parallel_for(s_.blocks(), s_.step_threads(), block);
   };

@@ -17,7 +17,8 @@ class GruForward {
   struct Args {
     const void *x, *h0, *kernel, *recurrent, *bias;  // bias: (2, 3u), of the input's part and of the state's
     void *y, *h_last;                                // (batch, time, u), (batch, u)
-    void *gates, *inner;  // (batch, time, 3u) after activation; (batch, time, u): h . U_h + bias, before the reset
+    void *gates,
+        *inner;  // (batch, time, 3u) after activation; (batch, time, u): h . U_h + bias, before the reset
   };
   void run(const Args& args, void* scratch) const;
 

@@ -116,11 +116,11 @@ void backward_rows(const GradRows<T>& a) {
   }
 }
 
-#define PLIMSOLL_LAYER_NORM_ENTRY(T, S)                                                                      \
-  void forward_##S(const T* x, const T* gamma, const T* beta, T epsilon, T* y, T* mean, T* rstd, size_t rows, \
-                   size_t n) {                                                                               \
-    forward_rows<T>(x, gamma, beta, epsilon, y, mean, rstd, rows, n);                                        \
-  }                                                                                                          \
+#define PLIMSOLL_LAYER_NORM_ENTRY(T, S)                                                          \
+  void forward_##S(const T* x, const T* gamma, const T* beta, T epsilon, T* y, T* mean, T* rstd, \
+                   size_t rows, size_t n) {                                                      \
+    forward_rows<T>(x, gamma, beta, epsilon, y, mean, rstd, rows, n);                            \
+  }                                                                                              \
   void backward_##S(const GradRows<T>& a) { backward_rows<T>(a); }
 PLIMSOLL_LAYER_NORM_ENTRY(float, f32)
 PLIMSOLL_LAYER_NORM_ENTRY(double, f64)
@@ -167,7 +167,9 @@ void backward(int64_t rows, int64_t n, const LayerNormGrad& a, T* partial, int t
   const auto run = Table<T>::backward();
   const int64_t each = group_rows(rows), groups = group_count(rows);
   const size_t row_bytes = static_cast<size_t>(n) * sizeof(T);
-  auto at = [](auto* p, int64_t i) { return static_cast<T*>(const_cast<void*>(static_cast<const void*>(p))) + i; };
+  auto at = [](auto* p, int64_t i) {
+    return static_cast<T*>(const_cast<void*>(static_cast<const void*>(p))) + i;
+  };
   auto group = [&](int64_t g, int) noexcept {
     T* sums = partial + g * 2 * n;
     std::memset(sums, 0, 2 * row_bytes);
@@ -188,8 +190,8 @@ void backward(int64_t rows, int64_t n, const LayerNormGrad& a, T* partial, int t
 
 }  // namespace
 
-void layer_norm_forward(DType dtype, int64_t rows, int64_t n, double epsilon, const void* x, const void* gamma,
-                        const void* beta, void* y, void* mean, void* rstd, int threads) {
+void layer_norm_forward(DType dtype, int64_t rows, int64_t n, double epsilon, const void* x,
+                        const void* gamma, const void* beta, void* y, void* mean, void* rstd, int threads) {
   with_type(dtype, [&]<class T>(T) {
     const auto run = Table<T>::forward();
     parallel_rows(rows, n, threads, [&](int64_t b, int64_t e) {
@@ -201,11 +203,12 @@ void layer_norm_forward(DType dtype, int64_t rows, int64_t n, double epsilon, co
 }
 
 int64_t layer_norm_scratch(DType dtype, int64_t rows, int64_t n) {
-  return checked_mul(checked_mul(2 * static_cast<int64_t>(size_of(dtype)), group_count(rows), "layer_norm"), n,
-                     "layer_norm");
+  return checked_mul(checked_mul(2 * static_cast<int64_t>(size_of(dtype)), group_count(rows), "layer_norm"),
+                     n, "layer_norm");
 }
 
-void layer_norm_backward(DType dtype, int64_t rows, int64_t n, const LayerNormGrad& a, void* scratch, int threads) {
+void layer_norm_backward(DType dtype, int64_t rows, int64_t n, const LayerNormGrad& a, void* scratch,
+                         int threads) {
   with_type(dtype, [&]<class T>(T) { backward<T>(rows, n, a, static_cast<T*>(scratch), threads); });
 }
 

@@ -9,8 +9,8 @@
 namespace plimsoll {
 
 // y = (x - mean) * rstd * gamma + beta, rstd = 1 / sqrt(variance + epsilon), per row.
-void layer_norm_forward(DType dtype, int64_t rows, int64_t n, double epsilon, const void* x, const void* gamma,
-                        const void* beta, void* y, void* mean, void* rstd, int threads);
+void layer_norm_forward(DType dtype, int64_t rows, int64_t n, double epsilon, const void* x,
+                        const void* gamma, const void* beta, void* y, void* mean, void* rstd, int threads);
 
 struct LayerNormGrad {
   const void* x;
@@ -22,9 +22,10 @@ struct LayerNormGrad {
   void* dgamma;
   void* dbeta;
 };
-// Sums over rows go by groups of rows whose size depends on `rows` alone, so every thread count gives the same
-// bits. `scratch` holds layer_norm_scratch() bytes.
+// Sums over rows go by groups of rows whose size depends on `rows` alone, so every thread count gives the
+// same bits. `scratch` holds layer_norm_scratch() bytes.
 int64_t layer_norm_scratch(DType dtype, int64_t rows, int64_t n);
-void layer_norm_backward(DType dtype, int64_t rows, int64_t n, const LayerNormGrad& a, void* scratch, int threads);
+void layer_norm_backward(DType dtype, int64_t rows, int64_t n, const LayerNormGrad& a, void* scratch,
+                         int threads);
 
 }  // namespace plimsoll

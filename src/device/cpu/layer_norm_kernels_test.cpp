@@ -28,10 +28,10 @@ struct Run {
   }
   void backward(int threads) {
     std::vector<char> scratch(static_cast<size_t>(layer_norm_scratch(kDType<T>, rows, n)));
-    layer_norm_backward(kDType<T>, rows, n,
-                        {x.data(), gamma.data(), mean.data(), rstd.data(), dy.data(), dx.data(), dgamma.data(),
-                         dbeta.data()},
-                        scratch.data(), threads);
+    layer_norm_backward(
+        kDType<T>, rows, n,
+        {x.data(), gamma.data(), mean.data(), rstd.data(), dy.data(), dx.data(), dgamma.data(), dbeta.data()},
+        scratch.data(), threads);
   }
 };
 
@@ -47,7 +47,8 @@ Expected reference(const Run<T>& a) {
   for (size_t r = 0; r < rows; ++r) {
     double mean = 0, variance = 0, sum_g = 0, sum_gh = 0;
     for (size_t k = 0; k < n; ++k) mean += static_cast<double>(a.x[r * n + k]) * scale;
-    for (size_t k = 0; k < n; ++k) variance += std::pow(static_cast<double>(a.x[r * n + k]) - mean, 2) * scale;
+    for (size_t k = 0; k < n; ++k)
+      variance += std::pow(static_cast<double>(a.x[r * n + k]) - mean, 2) * scale;
     const double rstd = 1 / std::sqrt(variance + 1e-3);
     std::vector<double> g(n), h(n);
     for (size_t k = 0; k < n; ++k) {

@@ -16,8 +16,8 @@
 namespace plimsoll {
 namespace {
 
-// Batch rows [begin, end) of the forward pass. z, h and x_rows are this thread's own. Without packed_kernel, gates
-// holds x . kernel + bias already.
+// Batch rows [begin, end) of the forward pass. z, h and x_rows are this thread's own. Without packed_kernel,
+// gates holds x . kernel + bias already.
 template <class T>
 struct ForwardBlock {
   const RnnSizes& s;
@@ -27,8 +27,8 @@ struct ForwardBlock {
   T *z, *h, *x_rows;
 };
 
-// The same backwards. dz_rows, dh and dc are this thread's own, dz and before hold all steps. dx is computed here if there
-// is a packed_kernel.
+// The same backwards. dz_rows, dh and dc are this thread's own, dz and before hold all steps. dx is computed
+// here if there is a packed_kernel.
 template <class T>
 struct BackwardBlock {
   const RnnSizes& s;
@@ -51,7 +51,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // One row of one step: the gates of z + add. `add` may be the same bytes as `gates`.
 template <class T>
-HWY_INLINE void cell_forward(const T* z, const T* add, T* gates, const T* c_before, T* c, T* h, T* y, size_t u) {
+HWY_INLINE void cell_forward(const T* z, const T* add, T* gates, const T* c_before, T* c, T* h, T* y,
+                             size_t u) {
   const hn::ScalableTag<T> d;
   vm::for_vectors(d, u, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
     const auto in = vm::sigmoid(d, hn::Add(load(z, 0), load(add, 0)));
@@ -72,8 +73,8 @@ HWY_INLINE void cell_forward(const T* z, const T* add, T* gates, const T* c_befo
 
 // dh and dc are the gradients by this step's h and c; dc becomes the one by the cell before.
 template <class T>
-HWY_INLINE void cell_backward(const T* gates, const T* c_before, const T* c, const T* dy, const T* dh, T* dc, T* dz,
-                              T* dz_row, size_t u) {
+HWY_INLINE void cell_backward(const T* gates, const T* c_before, const T* c, const T* dy, const T* dh, T* dc,
+                              T* dz, T* dz_row, size_t u) {
   const hn::ScalableTag<T> d;
   const auto one = hn::Set(d, T{1});
   vm::for_vectors(d, u, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
@@ -117,8 +118,8 @@ void forward_block(const ForwardBlock<T>& b) {
     for (size_t r = 0; r < rows; ++r) {
       const T* c_before = step == 0 ? c_first + r * u : row_of(b.cells, r, last, u);
       T* const gates = row_of(b.gates, r, t, 4 * u);
-      cell_forward(b.z + r * 4 * u, b.packed_kernel != nullptr ? b.bias : gates, gates, c_before, row_of(b.cells, r, t, u), b.h + r * u,
-                   row_of(b.y, r, t, u), u);
+      cell_forward(b.z + r * 4 * u, b.packed_kernel != nullptr ? b.bias : gates, gates, c_before,
+                   row_of(b.cells, r, t, u), b.h + r * u, row_of(b.y, r, t, u), u);
     }
   }
   const int64_t end = b.s.at(b.s.time - 1);
@@ -154,8 +155,9 @@ void backward_block(const BackwardBlock<T>& b) {
       const size_t at = row(r, t);
       const T* c_before = step == 0 ? b.c0 + first + r * u : b.cells + row(r, last) * u;
       const T* h_before = step == 0 ? b.h0 + first + r * u : b.y + row(r, last) * u;
-      cell_backward(b.gates + at * 4 * u, c_before, b.cells + at * u, b.dy == nullptr ? nullptr : b.dy + at * u,
-                    b.dh + r * u, b.dc + r * u, b.dz + at * 4 * u, b.dz_rows + r * 4 * u, u);
+      cell_backward(b.gates + at * 4 * u, c_before, b.cells + at * u,
+                    b.dy == nullptr ? nullptr : b.dy + at * u, b.dh + r * u, b.dc + r * u, b.dz + at * 4 * u,
+                    b.dz_rows + r * 4 * u, u);
       std::memcpy(b.before + at * u, h_before, u * sizeof(T));
     }
     panel::multiply<T>({b.dz_rows, 4 * u, 1}, b.packed, 4 * u, rows, u, 4 * u, b.dh, u, false);
@@ -201,8 +203,8 @@ T* as(void* p) {
   return static_cast<T*>(p);
 }
 
-// With few rows a step would read all of the kernel for little work. Never a matter of threads: the two ways round
-// differently.
+// With few rows a step would read all of the kernel for little work. Never a matter of threads: the two ways
+// round differently.
 bool input_by_step(const RnnSizes& s) { return s.batch >= 16; }
 
 }  // namespace
@@ -211,7 +213,8 @@ LstmForward::LstmForward(const RnnSizes& sizes)
     : s_(sizes), by_step_(input_by_step(sizes)), project_(input_projection(sizes, 4)) {
   const auto size = static_cast<int64_t>(size_of(s_.dtype));
   packed_ = take_bytes(scratch_, packed_elements(s_.dtype, s_.units, 4 * s_.units) * size);
-  if (by_step_) packed_kernel_ = take_bytes(scratch_, packed_elements(s_.dtype, s_.features, 4 * s_.units) * size);
+  if (by_step_)
+    packed_kernel_ = take_bytes(scratch_, packed_elements(s_.dtype, s_.features, 4 * s_.units) * size);
   local_bytes_ = cache_lines(s_.block() * (s_.units * 5 + s_.features) * size);
   local_ = take_bytes(scratch_, local_bytes_ * s_.threads);
   gemm_ = take_bytes(scratch_, by_step_ ? 0 : project_.scratch_bytes());
@@ -232,9 +235,10 @@ void LstmForward::run(const Args& a, void* scratch) const {
       const int64_t begin = c * s_.block(), end = std::min(s_.batch, begin + s_.block());
       T* const local = reinterpret_cast<T*>(bytes_at(scratch, local_ + thread * local_bytes_));
       T* const h = local + s_.block() * width;
-      run_block(ForwardBlock<T>{s_, begin, end, as<T>(a.x), as<T>(a.h0), as<T>(a.c0), as<T>(a.bias), as<T>(packed),
-                                as<T>(packed_kernel), as<T>(a.y), as<T>(a.h_last), as<T>(a.c_last), as<T>(a.gates),
-                                as<T>(a.cells), local, h, h + s_.block() * s_.units});
+      run_block(ForwardBlock<T>{s_, begin, end, as<T>(a.x), as<T>(a.h0), as<T>(a.c0), as<T>(a.bias),
+                                as<T>(packed), as<T>(packed_kernel), as<T>(a.y), as<T>(a.h_last),
+                                as<T>(a.c_last), as<T>(a.gates), as<T>(a.cells), local, h,
+                                h + s_.block() * s_.units});
     };
     parallel_for(s_.blocks(), s_.step_threads(), block);
   };
@@ -249,7 +253,8 @@ LstmBackward::LstmBackward(const RnnSizes& sizes, bool wants_dx)
       for_x_(input_gradient(sizes, 4)) {
   const auto size = static_cast<int64_t>(size_of(s_.dtype));
   packed_ = take_bytes(scratch_, packed_elements(s_.dtype, 4 * s_.units, s_.units) * size);
-  if (by_step_) packed_kernel_ = take_bytes(scratch_, packed_elements(s_.dtype, 4 * s_.units, s_.features) * size);
+  if (by_step_)
+    packed_kernel_ = take_bytes(scratch_, packed_elements(s_.dtype, 4 * s_.units, s_.features) * size);
   dz_ = take_bytes(scratch_, s_.rows() * 4 * s_.units * size);
   before_ = take_bytes(scratch_, s_.rows() * s_.units * size);
   local_bytes_ = cache_lines(s_.block() * s_.units * 6 * size);
@@ -272,10 +277,27 @@ void LstmBackward::run(const Args& a, void* scratch) const {
       const int64_t begin = c * s_.block(), end = std::min(s_.batch, begin + s_.block());
       const int64_t n = s_.block() * s_.units;
       T* const local = reinterpret_cast<T*>(bytes_at(scratch, local_ + thread * local_bytes_));
-      run_block(BackwardBlock<T>{s_, begin, end, as<T>(a.h0), as<T>(a.c0), as<T>(packed), as<T>(packed_kernel),
-                                 as<T>(a.y), as<T>(a.gates), as<T>(a.cells), as<T>(a.dy), as<T>(a.dh_last),
-                                 as<T>(a.dc_last), as<T>(a.dh0), as<T>(a.dc0), as<T>(dz), as<T>(before),
-                                 as<T>(a.dx), local, local + 4 * n, local + 5 * n});
+      run_block(BackwardBlock<T>{s_,
+                                 begin,
+                                 end,
+                                 as<T>(a.h0),
+                                 as<T>(a.c0),
+                                 as<T>(packed),
+                                 as<T>(packed_kernel),
+                                 as<T>(a.y),
+                                 as<T>(a.gates),
+                                 as<T>(a.cells),
+                                 as<T>(a.dy),
+                                 as<T>(a.dh_last),
+                                 as<T>(a.dc_last),
+                                 as<T>(a.dh0),
+                                 as<T>(a.dc0),
+                                 as<T>(dz),
+                                 as<T>(before),
+                                 as<T>(a.dx),
+                                 local,
+                                 local + 4 * n,
+                                 local + 5 * n});
     };
     parallel_for(s_.blocks(), s_.step_threads(), block);
   };

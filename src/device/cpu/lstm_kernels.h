@@ -1,7 +1,8 @@
-// Keras's LSTM over a whole sequence and its gradient, f32 and f64. Made once for fixed sizes, run many times;
-// run() allocates nothing. The work is cut by batch rows: a thread takes its rows through all steps, so threads never
-// wait for each other, and their number changes no bit. The products with the input weights are part of the steps
-// where there are enough rows to make good use of a panel of weights, else one Gemm over all steps.
+// Keras's LSTM over a whole sequence and its gradient, f32 and f64. Made once for fixed sizes, run many
+// times; run() allocates nothing. The work is cut by batch rows: a thread takes its rows through all steps,
+// so threads never wait for each other, and their number changes no bit. The products with the input weights
+// are part of the steps where there are enough rows to make good use of a panel of weights, else one Gemm
+// over all steps.
 #pragma once
 
 #include <cstdint>

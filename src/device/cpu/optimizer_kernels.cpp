@@ -69,7 +69,8 @@ bool all_zero(const T* a, const T* b, size_t n) {
   const auto bits = [&](const T* p) HWY_ATTR { return hn::BitCast(du, hn::LoadU(d, p)); };
   size_t i = 0;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
-    const auto first = hn::Or(bits(a + i), bits(a + i + lanes)), second = hn::Or(bits(b + i), bits(b + i + lanes));
+    const auto first = hn::Or(bits(a + i), bits(a + i + lanes)),
+               second = hn::Or(bits(b + i), bits(b + i + lanes));
     if (!hn::AllTrue(du, hn::Eq(hn::Or(first, second), hn::Zero(du)))) return false;
   }
   for (; i < n; ++i) {
@@ -126,20 +127,20 @@ void rmsprop_span(const RmspropScalars<T>& s, const T* w, const T* g, const T* v
   });
 }
 
-#define PLIMSOLL_OPTIMIZER_ENTRY(T, S)                                                                    \
-  void adam_##S(const AdamScalars<T>& s, const T* w, const T* g, const T* m, const T* v, T* w_out,       \
-                T* m_out, T* v_out, size_t n) {                                                           \
-    adam_span<T>(s, w, g, m, v, w_out, m_out, v_out, n);                                                  \
-  }                                                                                                       \
-  bool all_zero_##S(const T* a, const T* b, size_t n) { return all_zero<T>(a, b, n); }                   \
-  void add_##S(const T* x, T* sum, size_t n) { add_span<T>(x, sum, n); }                                 \
-  void sgd_##S(T rate, T mu, bool nesterov, const T* w, const T* g, const T* vel, T* w_out, T* vel_out,  \
-               size_t n) {                                                                                \
-    sgd_span<T>(rate, mu, nesterov, w, g, vel, w_out, vel_out, n);                                        \
-  }                                                                                                       \
-  void rmsprop_##S(const RmspropScalars<T>& s, const T* w, const T* g, const T* vel, const T* mom,       \
-                   T* w_out, T* vel_out, T* mom_out, size_t n) {                                          \
-    rmsprop_span<T>(s, w, g, vel, mom, w_out, vel_out, mom_out, n);                                       \
+#define PLIMSOLL_OPTIMIZER_ENTRY(T, S)                                                                       \
+  void adam_##S(const AdamScalars<T>& s, const T* w, const T* g, const T* m, const T* v, T* w_out, T* m_out, \
+                T* v_out, size_t n) {                                                                        \
+    adam_span<T>(s, w, g, m, v, w_out, m_out, v_out, n);                                                     \
+  }                                                                                                          \
+  bool all_zero_##S(const T* a, const T* b, size_t n) { return all_zero<T>(a, b, n); }                       \
+  void add_##S(const T* x, T* sum, size_t n) { add_span<T>(x, sum, n); }                                     \
+  void sgd_##S(T rate, T mu, bool nesterov, const T* w, const T* g, const T* vel, T* w_out, T* vel_out,      \
+               size_t n) {                                                                                   \
+    sgd_span<T>(rate, mu, nesterov, w, g, vel, w_out, vel_out, n);                                           \
+  }                                                                                                          \
+  void rmsprop_##S(const RmspropScalars<T>& s, const T* w, const T* g, const T* vel, const T* mom, T* w_out, \
+                   T* vel_out, T* mom_out, size_t n) {                                                       \
+    rmsprop_span<T>(s, w, g, vel, mom, w_out, vel_out, mom_out, n);                                          \
   }
 PLIMSOLL_OPTIMIZER_ENTRY(float, f32)
 PLIMSOLL_OPTIMIZER_ENTRY(double, f64)
@@ -204,7 +205,8 @@ template <class T>
 AdamScalars<T> adam_scalars(const AdamRule& rule, const AdamArgs& a) {
   AdamScalars<T> s;
   const T t = static_cast<T>(a.step + 1);
-  const T power_1 = std::pow(static_cast<T>(rule.beta_1), t), power_2 = std::pow(static_cast<T>(rule.beta_2), t);
+  const T power_1 = std::pow(static_cast<T>(rule.beta_1), t),
+          power_2 = std::pow(static_cast<T>(rule.beta_2), t);
   s.learning_rate = static_cast<T>(a.learning_rate);
   s.alpha = s.learning_rate * std::sqrt(1 - power_2) / (1 - power_1);
   s.one_minus_beta_1 = static_cast<T>(1 - rule.beta_1);
@@ -267,15 +269,16 @@ void adam_step(DType dtype, const AdamRule& rule, const AdamArgs& a, int64_t n, 
     const AdamScalars<T> s = adam_scalars<T>(rule, a);
     const auto run = Table<T>::adam();
     parallel_rows(n, 1, threads, [&](int64_t b, int64_t e) {
-      run(s, at<T>(a.w, b), at<T>(a.grad, b), at<T>(a.m, b), at<T>(a.v, b), at<T>(a.w_out, b), at<T>(a.m_out, b),
-          at<T>(a.v_out, b), static_cast<size_t>(e - b));
+      run(s, at<T>(a.w, b), at<T>(a.grad, b), at<T>(a.m, b), at<T>(a.v, b), at<T>(a.w_out, b),
+          at<T>(a.m_out, b), at<T>(a.v_out, b), static_cast<size_t>(e - b));
     });
   });
 }
 
 int64_t adam_rows_scratch(DType dtype, const RowGradient& g, int threads) {
   const int64_t lists = checked_mul(g.rows + g.count, int64_t{sizeof(int64_t)}, "adam_update_rows");
-  const int64_t sums = checked_mul(g.width * static_cast<int64_t>(size_of(dtype)), threads, "adam_update_rows");
+  const int64_t sums =
+      checked_mul(g.width * static_cast<int64_t>(size_of(dtype)), threads, "adam_update_rows");
   return lists + sums;
 }
 

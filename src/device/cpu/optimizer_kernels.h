@@ -1,5 +1,5 @@
-// Optimizer steps in one pass over a weight and its slots, f32 and f64, in the order of operations of Keras 3.
-// Every output may be the same bytes as the input it replaces. Safe to call from any thread.
+// Optimizer steps in one pass over a weight and its slots, f32 and f64, in the order of operations of
+// Keras 3. Every output may be the same bytes as the input it replaces. Safe to call from any thread.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,9 @@ struct AdamArgs {
 };
 void adam_step(DType dtype, const AdamRule& rule, const AdamArgs& a, int64_t n, int threads);
 
-// Adam on a table (rows, width) whose gradient is the sum of a.grad[i] at row indices[i]. The same bits as the
-// dense step on that sum, but the sum is never stored, and rows that have never had a gradient are not written.
+// Adam on a table (rows, width) whose gradient is the sum of a.grad[i] at row indices[i]. The same bits as
+// the dense step on that sum, but the sum is never stored, and rows that have never had a gradient are not
+// written.
 struct RowGradient {
   DType index_dtype;
   const void* indices;

@@ -16,7 +16,8 @@ TYPED_TEST_SUITE(Optimizer, Floats);
 template <class T>
 struct Weights {
   std::vector<T> w, m, v;
-  explicit Weights(size_t n) : w(random_values<T>(n, 1)), m(random_values<T>(n, 2)), v(random_values<T>(n, 3, 0, 1)) {}
+  explicit Weights(size_t n)
+      : w(random_values<T>(n, 1)), m(random_values<T>(n, 2)), v(random_values<T>(n, 3, 0, 1)) {}
   AdamArgs in_place(const T* grad, int64_t step) {
     return {w.data(), grad, m.data(), v.data(), 0.01, step, w.data(), m.data(), v.data()};
   }
@@ -38,7 +39,8 @@ TYPED_TEST(Optimizer, AdamMatchesKerasFormula) {
         const double grad = static_cast<double>(g[i]);
         m[i] = static_cast<double>(before.m[i]) * 0.9 + grad * (1 - 0.9);
         v[i] = static_cast<double>(before.v[i]) * 0.99 + grad * grad * (1 - 0.99);
-        w[i] = static_cast<double>(before.w[i]) * (1 - decay * 0.01) - m[i] * alpha / (std::sqrt(v[i]) + 1e-7);
+        w[i] =
+            static_cast<double>(before.w[i]) * (1 - decay * 0.01) - m[i] * alpha / (std::sqrt(v[i]) + 1e-7);
       }
       expect_close(a.w, w);
       expect_close(a.m, m);
@@ -66,10 +68,12 @@ void rows_equal_dense(double weight_decay, bool in_place, int threads) {
   const AdamRule rule{0.9, 0.999, 1e-7, weight_decay};
   for (int64_t step = 0; step < 3; ++step) {
     std::vector<int32_t> indices(count);
-    for (int64_t i = 0; i < count; ++i) indices[static_cast<size_t>(i)] = static_cast<int32_t>((i * i + step * 31) % 301 - 40);
+    for (int64_t i = 0; i < count; ++i)
+      indices[static_cast<size_t>(i)] = static_cast<int32_t>((i * i + step * 31) % 301 - 40);
     const auto g = random_values<T>(static_cast<size_t>(count * width), static_cast<uint32_t>(step));
     std::vector<T> table(static_cast<size_t>(rows * width));
-    embedding_backward({kDType<T>, rows, width, DType::i32, count}, indices.data(), g.data(), table.data(), 1);
+    embedding_backward({kDType<T>, rows, width, DType::i32, count}, indices.data(), g.data(), table.data(),
+                       1);
     adam_step(kDType<T>, rule, dense.in_place(table.data(), step), rows * width, 1);
     const RowGradient rg{DType::i32, indices.data(), count, rows, width};
     std::vector<char> scratch(static_cast<size_t>(adam_rows_scratch(kDType<T>, rg, threads)));
@@ -100,7 +104,8 @@ TYPED_TEST(Optimizer, SgdMatchesKerasFormula) {
       std::vector<T> w_out(n), vel_out(n);
       const double momentum = mode == 0 ? 0 : 0.9;
       sgd_step(kDType<T>, momentum, mode == 2,
-               {w.data(), g.data(), mode == 0 ? nullptr : vel.data(), 0.1, w_out.data(), vel_out.data()}, n, 1);
+               {w.data(), g.data(), mode == 0 ? nullptr : vel.data(), 0.1, w_out.data(), vel_out.data()}, n,
+               1);
       std::vector<double> ew(n), ev(n);
       for (size_t i = 0; i < n; ++i) {
         const double step = 0.1 * static_cast<double>(g[i]);
@@ -129,7 +134,8 @@ TYPED_TEST(Optimizer, RmspropMatchesKerasFormula) {
       for (size_t i = 0; i < n; ++i) {
         const double grad = static_cast<double>(g[i]);
         ev[i] = 0.9 * static_cast<double>(vel[i]) + (1 - 0.9) * grad * grad;
-        ew[i] = static_cast<double>(w[i]) - 0.1 * grad / std::sqrt(ev[i] + 1e-7) - momentum * static_cast<double>(mom[i]);
+        ew[i] = static_cast<double>(w[i]) - 0.1 * grad / std::sqrt(ev[i] + 1e-7) -
+                momentum * static_cast<double>(mom[i]);
       }
       expect_close(w_out, ew);
       expect_close(vel_out, ev);

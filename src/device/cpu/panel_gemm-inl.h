@@ -1,7 +1,7 @@
 // C = A . B for the small products inside recurrent layers and attention: B is packed once into panels of two
 // vectors of columns and used many times, A is read through strides. Each element of C is one sum over k in
-// order, whatever the number of rows in a call, so cutting rows among threads changes no bit. Included once per
-// Highway target.
+// order, whatever the number of rows in a call, so cutting rows among threads changes no bit. Included once
+// per Highway target.
 #if defined(PLIMSOLL_DEVICE_CPU_PANEL_GEMM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef PLIMSOLL_DEVICE_CPU_PANEL_GEMM_INL_H_
 #undef PLIMSOLL_DEVICE_CPU_PANEL_GEMM_INL_H_
@@ -78,11 +78,11 @@ HWY_INLINE void put(D d, hn::Vec<D> v0, hn::Vec<D> v1, T* c, size_t columns, boo
   vm::store_first(v1, d, c + first, second);
 }
 
-// kRows rows of one panel: up to 12 accumulators, two vectors of B and one of A fill the 16 registers of AVX2.
-// They have names because vectors of run-time size cannot be in arrays.
+// kRows rows of one panel: up to 12 accumulators, two vectors of B and one of A fill the 16 registers of
+// AVX2. They have names because vectors of run-time size cannot be in arrays.
 template <int kRows, class T>
-HWY_INLINE void tile(const Operand<T>& a, const T* HWY_RESTRICT b, size_t k, T* c, size_t c_row, size_t columns,
-                     bool accumulate) {
+HWY_INLINE void tile(const Operand<T>& a, const T* HWY_RESTRICT b, size_t k, T* c, size_t c_row,
+                     size_t columns, bool accumulate) {
   const hn::ScalableTag<T> d;
   const size_t lanes = hn::Lanes(d);
   const auto zero = hn::Zero(d);
@@ -93,11 +93,16 @@ HWY_INLINE void tile(const Operand<T>& a, const T* HWY_RESTRICT b, size_t k, T* 
     const auto b0 = hn::Load(d, b), b1 = hn::Load(d, b + lanes);
     auto v = hn::Set(d, at[0]);
     c00 = hn::MulAdd(v, b0, c00), c01 = hn::MulAdd(v, b1, c01);
-    if constexpr (kRows > 1) v = hn::Set(d, at[a.row]), c10 = hn::MulAdd(v, b0, c10), c11 = hn::MulAdd(v, b1, c11);
-    if constexpr (kRows > 2) v = hn::Set(d, at[2 * a.row]), c20 = hn::MulAdd(v, b0, c20), c21 = hn::MulAdd(v, b1, c21);
-    if constexpr (kRows > 3) v = hn::Set(d, at[3 * a.row]), c30 = hn::MulAdd(v, b0, c30), c31 = hn::MulAdd(v, b1, c31);
-    if constexpr (kRows > 4) v = hn::Set(d, at[4 * a.row]), c40 = hn::MulAdd(v, b0, c40), c41 = hn::MulAdd(v, b1, c41);
-    if constexpr (kRows > 5) v = hn::Set(d, at[5 * a.row]), c50 = hn::MulAdd(v, b0, c50), c51 = hn::MulAdd(v, b1, c51);
+    if constexpr (kRows > 1)
+      v = hn::Set(d, at[a.row]), c10 = hn::MulAdd(v, b0, c10), c11 = hn::MulAdd(v, b1, c11);
+    if constexpr (kRows > 2)
+      v = hn::Set(d, at[2 * a.row]), c20 = hn::MulAdd(v, b0, c20), c21 = hn::MulAdd(v, b1, c21);
+    if constexpr (kRows > 3)
+      v = hn::Set(d, at[3 * a.row]), c30 = hn::MulAdd(v, b0, c30), c31 = hn::MulAdd(v, b1, c31);
+    if constexpr (kRows > 4)
+      v = hn::Set(d, at[4 * a.row]), c40 = hn::MulAdd(v, b0, c40), c41 = hn::MulAdd(v, b1, c41);
+    if constexpr (kRows > 5)
+      v = hn::Set(d, at[5 * a.row]), c50 = hn::MulAdd(v, b0, c50), c51 = hn::MulAdd(v, b1, c51);
   }
   put(d, c00, c01, c, columns, accumulate);
   if constexpr (kRows > 1) put(d, c10, c11, c + c_row, columns, accumulate);
@@ -107,8 +112,8 @@ HWY_INLINE void tile(const Operand<T>& a, const T* HWY_RESTRICT b, size_t k, T* 
   if constexpr (kRows > 5) put(d, c50, c51, c + 5 * c_row, columns, accumulate);
 }
 
-// C (m x n, row stride c_row) = A (m x k) . B, or += if `accumulate`. B was packed with `packed_k` >= k rows and at
-// least n columns; `packed` is aligned to a vector.
+// C (m x n, row stride c_row) = A (m x k) . B, or += if `accumulate`. B was packed with `packed_k` >= k rows
+// and at least n columns; `packed` is aligned to a vector.
 template <class T>
 void multiply(const Operand<T>& a, const T* packed, size_t packed_k, size_t m, size_t n, size_t k, T* c,
               size_t c_row, bool accumulate) {
@@ -117,17 +122,29 @@ void multiply(const Operand<T>& a, const T* packed, size_t packed_k, size_t m, s
     const size_t columns = HWY_MIN(w, n - j);
     size_t i = 0;
     for (; i + 6 <= m; i += 6) {
-      tile<6, T>({a.data + i * a.row, a.row, a.col}, packed, k, c + i * c_row + j, c_row, columns, accumulate);
+      tile<6, T>({a.data + i * a.row, a.row, a.col}, packed, k, c + i * c_row + j, c_row, columns,
+                 accumulate);
     }
     const Operand<T> rest{a.data + i * a.row, a.row, a.col};
     T* const out = c + i * c_row + j;
     switch (m - i) {
-      case 1: tile<1, T>(rest, packed, k, out, c_row, columns, accumulate); break;
-      case 2: tile<2, T>(rest, packed, k, out, c_row, columns, accumulate); break;
-      case 3: tile<3, T>(rest, packed, k, out, c_row, columns, accumulate); break;
-      case 4: tile<4, T>(rest, packed, k, out, c_row, columns, accumulate); break;
-      case 5: tile<5, T>(rest, packed, k, out, c_row, columns, accumulate); break;
-      default: break;
+      case 1:
+        tile<1, T>(rest, packed, k, out, c_row, columns, accumulate);
+        break;
+      case 2:
+        tile<2, T>(rest, packed, k, out, c_row, columns, accumulate);
+        break;
+      case 3:
+        tile<3, T>(rest, packed, k, out, c_row, columns, accumulate);
+        break;
+      case 4:
+        tile<4, T>(rest, packed, k, out, c_row, columns, accumulate);
+        break;
+      case 5:
+        tile<5, T>(rest, packed, k, out, c_row, columns, accumulate);
+        break;
+      default:
+        break;
     }
   }
 }

@@ -38,13 +38,15 @@ struct Layer {
   double input_part(int64_t b, int64_t t, size_t column, size_t width) const {
     double total = static_cast<double>(bias[column]);
     for (size_t k = 0; k < z(s.features); ++k) {
-      total += static_cast<double>(x[z(b * s.time + t) * z(s.features) + k]) * static_cast<double>(kernel[k * width + column]);
+      total += static_cast<double>(x[z(b * s.time + t) * z(s.features) + k]) *
+               static_cast<double>(kernel[k * width + column]);
     }
     return total;
   }
   double state_part(const std::vector<double>& state, size_t column, size_t width) const {
     double total = 0;
-    for (size_t k = 0; k < state.size(); ++k) total += state[k] * static_cast<double>(recurrent[k * width + column]);
+    for (size_t k = 0; k < state.size(); ++k)
+      total += state[k] * static_cast<double>(recurrent[k * width + column]);
     return total;
   }
 };
@@ -57,20 +59,22 @@ void run(Layer<T>& a, bool is_lstm, int threads) {
     layer.run(args, scratch.get());
   };
   if (is_lstm) {
-    go(LstmForward(a.s), LstmForward::Args{a.x.data(), a.h0.data(), a.c0.data(), a.kernel.data(), a.recurrent.data(),
-                                           a.bias.data(), a.y.data(), a.h.data(), a.c.data(), a.gates.data(),
-                                           a.saved.data()});
+    go(LstmForward(a.s),
+       LstmForward::Args{a.x.data(), a.h0.data(), a.c0.data(), a.kernel.data(), a.recurrent.data(),
+                         a.bias.data(), a.y.data(), a.h.data(), a.c.data(), a.gates.data(), a.saved.data()});
     go(LstmBackward(a.s, true),
-       LstmBackward::Args{a.x.data(), a.h0.data(), a.c0.data(), a.kernel.data(), a.recurrent.data(), a.y.data(),
-                          a.gates.data(), a.saved.data(), a.dy.data(), nullptr, nullptr, a.dh0.data(), a.dc0.data(),
-                          a.dkernel.data(), a.drecurrent.data(), a.dbias.data(), a.dx.data()});
+       LstmBackward::Args{a.x.data(), a.h0.data(), a.c0.data(), a.kernel.data(), a.recurrent.data(),
+                          a.y.data(), a.gates.data(), a.saved.data(), a.dy.data(), nullptr, nullptr,
+                          a.dh0.data(), a.dc0.data(), a.dkernel.data(), a.drecurrent.data(), a.dbias.data(),
+                          a.dx.data()});
   } else {
-    go(GruForward(a.s), GruForward::Args{a.x.data(), a.h0.data(), a.kernel.data(), a.recurrent.data(), a.bias.data(),
-                                         a.y.data(), a.h.data(), a.gates.data(), a.saved.data()});
+    go(GruForward(a.s),
+       GruForward::Args{a.x.data(), a.h0.data(), a.kernel.data(), a.recurrent.data(), a.bias.data(),
+                        a.y.data(), a.h.data(), a.gates.data(), a.saved.data()});
     go(GruBackward(a.s, true),
-       GruBackward::Args{a.x.data(), a.h0.data(), a.kernel.data(), a.recurrent.data(), a.y.data(), a.gates.data(),
-                         a.saved.data(), a.dy.data(), nullptr, a.dh0.data(), a.dkernel.data(), a.drecurrent.data(),
-                         a.dbias.data(), a.dx.data()});
+       GruBackward::Args{a.x.data(), a.h0.data(), a.kernel.data(), a.recurrent.data(), a.y.data(),
+                         a.gates.data(), a.saved.data(), a.dy.data(), nullptr, a.dh0.data(), a.dkernel.data(),
+                         a.drecurrent.data(), a.dbias.data(), a.dx.data()});
   }
 }
 
@@ -79,7 +83,9 @@ std::vector<double> reference(const Layer<T>& a, bool is_lstm) {
   std::vector<double> y(a.y.size());
   const size_t u = z(a.s.units), w = (is_lstm ? 4 : 3) * u;
   for (int64_t b = 0; b < a.s.batch; ++b) {
-    const auto row = [&](const std::vector<T>& v) { return std::vector<double>(v.begin() + b * a.s.units, v.begin() + (b + 1) * a.s.units); };
+    const auto row = [&](const std::vector<T>& v) {
+      return std::vector<double>(v.begin() + b * a.s.units, v.begin() + (b + 1) * a.s.units);
+    };
     std::vector<double> h = row(a.h0), c = row(a.c0);
     for (int64_t step = 0; step < a.s.time; ++step) {
       const int64_t t = a.s.reverse ? a.s.time - 1 - step : step;
@@ -115,7 +121,8 @@ TYPED_TEST_SUITE(Recurrent, Floats);
 
 TYPED_TEST(Recurrent, MatchesDoubleReferenceOnEveryTarget) {
   for_each_target([] {
-    for (const RnnSizes& s : {sizes(1, 1, 1, 1), sizes(7, 4, 5, 11), sizes(3, 5, 2, 33, true), sizes(17, 3, 9, 10)}) {
+    for (const RnnSizes& s :
+         {sizes(1, 1, 1, 1), sizes(7, 4, 5, 11), sizes(3, 5, 2, 33, true), sizes(17, 3, 9, 10)}) {
       for (const bool is_lstm : {true, false}) {
         Layer<TypeParam> layer(s, is_lstm ? 4 : 3, is_lstm ? 1 : 2);
         run(layer, is_lstm, 2);

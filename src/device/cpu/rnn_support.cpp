@@ -52,20 +52,41 @@ size_t u(int64_t n) { return static_cast<size_t>(n); }
 
 Gemm input_projection(const RnnSizes& s, int64_t gates) {
   const int64_t width = gates * s.units;
-  return Gemm({.dtype = s.dtype, .m = s.rows(), .n = width, .k = s.features, .a_row = s.features, .b_row = width,
-               .c_row = width, .bias = true, .threads = s.threads});
+  return Gemm({.dtype = s.dtype,
+               .m = s.rows(),
+               .n = width,
+               .k = s.features,
+               .a_row = s.features,
+               .b_row = width,
+               .c_row = width,
+               .bias = true,
+               .threads = s.threads});
 }
 
 Gemm weight_gradient(const RnnSizes& s, int64_t gates, int64_t n) {
   const int64_t width = gates * s.units;
-  return Gemm({.dtype = s.dtype, .m = n, .n = width, .k = s.rows(), .a_row = 1, .a_col = n, .b_row = width,
-               .c_row = width, .threads = s.threads});
+  return Gemm({.dtype = s.dtype,
+               .m = n,
+               .n = width,
+               .k = s.rows(),
+               .a_row = 1,
+               .a_col = n,
+               .b_row = width,
+               .c_row = width,
+               .threads = s.threads});
 }
 
 Gemm input_gradient(const RnnSizes& s, int64_t gates) {
   const int64_t width = gates * s.units;
-  return Gemm({.dtype = s.dtype, .m = s.rows(), .n = s.features, .k = width, .a_row = width, .b_row = 1,
-               .b_col = width, .c_row = s.features, .threads = s.threads});
+  return Gemm({.dtype = s.dtype,
+               .m = s.rows(),
+               .n = s.features,
+               .k = width,
+               .a_row = width,
+               .b_row = 1,
+               .b_col = width,
+               .c_row = s.features,
+               .threads = s.threads});
 }
 
 // Threads share out the columns: each column is one sum in order of the rows.

@@ -22,7 +22,9 @@ struct RnnSizes {
   int64_t block() const { return std::clamp<int64_t>((batch + threads - 1) / threads, 6, 48); }
   int64_t blocks() const { return (batch + block() - 1) / block(); }
   // The threads worth waking for the recurrent part.
-  int step_threads() const { return static_cast<double>(rows() * units) * static_cast<double>(units) < 2e5 ? 1 : threads; }
+  int step_threads() const {
+    return static_cast<double>(rows() * units) * static_cast<double>(units) < 2e5 ? 1 : threads;
+  }
   // The index in time of step s, and of the step before it (outside [0, time) for the first).
   int64_t at(int64_t s) const { return reverse ? time - 1 - s : s; }
   int64_t before(int64_t t) const { return reverse ? t + 1 : t - 1; }
@@ -37,8 +39,8 @@ inline int64_t take_bytes(int64_t& end, int64_t bytes) {
 }
 inline char* bytes_at(void* scratch, int64_t offset) { return static_cast<char*>(scratch) + offset; }
 
-// The products over all steps at once, for a layer of `gates` gates: x . kernel + bias; the gradient of a weight
-// that meets n inputs, (n x rows) . (rows x gates u); the gradient of x.
+// The products over all steps at once, for a layer of `gates` gates: x . kernel + bias; the gradient of a
+// weight that meets n inputs, (n x rows) . (rows x gates u); the gradient of x.
 Gemm input_projection(const RnnSizes& s, int64_t gates);
 Gemm weight_gradient(const RnnSizes& s, int64_t gates, int64_t n);
 Gemm input_gradient(const RnnSizes& s, int64_t gates);

@@ -124,7 +124,8 @@ HWY_INLINE void softmax_columns(bool log, const T* x, T* y, size_t n, size_t str
 }
 
 template <class T>
-HWY_INLINE void backward_columns(bool log, const T* y, const T* dy, T* dx, size_t n, size_t stride, size_t width) {
+HWY_INLINE void backward_columns(bool log, const T* y, const T* dy, T* dx, size_t n, size_t stride,
+                                 size_t width) {
   const hn::ScalableTag<T> d;
   constexpr T kZero = 0;
   auto total = hn::Zero(d);
@@ -207,9 +208,8 @@ void dense_backward_row(const T* x, const T* t, T lse, T scale, T* dx, size_t n)
   const hn::ScalableTag<T> d;
   constexpr T kZero = 0;
   auto total = hn::Zero(d);
-  vm::for_vectors(d, n, [&](size_t, const auto& load, const auto&) HWY_ATTR {
-    total = hn::Add(total, load(t, kZero));
-  });
+  vm::for_vectors(
+      d, n, [&](size_t, const auto& load, const auto&) HWY_ATTR { total = hn::Add(total, load(t, kZero)); });
   const auto sum = hn::SumOfLanes(d, total), l = hn::Set(d, lse), s = hn::Set(d, scale);
   vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
     const auto p = vm::exp_negative(d, hn::Sub(load(x, kZero), l));
@@ -218,20 +218,22 @@ void dense_backward_row(const T* x, const T* t, T lse, T scale, T* dx, size_t n)
 }
 
 // What the dispatch tables hold: one function per dtype.
-#define PLIMSOLL_SOFTMAX_ENTRY(T, S)                                                                            \
-  void forward_##S(const AxisView& v, bool log, const T* x, T* y, int64_t b, int64_t e) {                      \
-    forward_range<T>(v, log, x, y, b, e);                                                                       \
-  }                                                                                                             \
-  void backward_##S(const AxisView& v, bool log, const T* y, const T* dy, T* dx, int64_t b, int64_t e) {       \
-    backward_range<T>(v, log, y, dy, dx, b, e);                                                                 \
-  }                                                                                                             \
-  void lse_##S(const T* x, size_t n, T& max, T& log_sum) { lse_row<T>(x, n, max, log_sum); }                   \
-  T dense_loss_##S(const T* x, const T* t, T max, T log_sum, size_t n) {                                       \
-    return dense_loss_row<T>(x, t, max, log_sum, n);                                                            \
-  }                                                                                                             \
-  void scaled_##S(const T* x, T lse, T scale, T* dx, size_t n) { scaled_softmax_row<T>(x, lse, scale, dx, n); } \
-  void dense_backward_##S(const T* x, const T* t, T lse, T scale, T* dx, size_t n) {                           \
-    dense_backward_row<T>(x, t, lse, scale, dx, n);                                                             \
+#define PLIMSOLL_SOFTMAX_ENTRY(T, S)                                                                     \
+  void forward_##S(const AxisView& v, bool log, const T* x, T* y, int64_t b, int64_t e) {                \
+    forward_range<T>(v, log, x, y, b, e);                                                                \
+  }                                                                                                      \
+  void backward_##S(const AxisView& v, bool log, const T* y, const T* dy, T* dx, int64_t b, int64_t e) { \
+    backward_range<T>(v, log, y, dy, dx, b, e);                                                          \
+  }                                                                                                      \
+  void lse_##S(const T* x, size_t n, T& max, T& log_sum) { lse_row<T>(x, n, max, log_sum); }             \
+  T dense_loss_##S(const T* x, const T* t, T max, T log_sum, size_t n) {                                 \
+    return dense_loss_row<T>(x, t, max, log_sum, n);                                                     \
+  }                                                                                                      \
+  void scaled_##S(const T* x, T lse, T scale, T* dx, size_t n) {                                         \
+    scaled_softmax_row<T>(x, lse, scale, dx, n);                                                         \
+  }                                                                                                      \
+  void dense_backward_##S(const T* x, const T* t, T lse, T scale, T* dx, size_t n) {                     \
+    dense_backward_row<T>(x, t, lse, scale, dx, n);                                                      \
   }
 PLIMSOLL_SOFTMAX_ENTRY(float, f32)
 PLIMSOLL_SOFTMAX_ENTRY(double, f64)
@@ -333,7 +335,8 @@ void sparse_cross_entropy_forward(DType dtype, const RowsView& view, const void*
         const bool inside = label >= 0 && label < view.classes;
         static_cast<T*>(lse)[i] = max + log_sum;
         // Not lse - x: max and x are close where it matters, and their difference is exact.
-        static_cast<T*>(loss)[i] = inside ? (max - row[label]) + log_sum : std::numeric_limits<T>::quiet_NaN();
+        static_cast<T*>(loss)[i] =
+            inside ? (max - row[label]) + log_sum : std::numeric_limits<T>::quiet_NaN();
       }
     });
   });
@@ -373,7 +376,8 @@ void cross_entropy_forward(DType dtype, const RowsView& view, const void* x, con
         T max, log_sum;
         sums(row, n, max, log_sum);
         static_cast<T*>(lse)[i] = max + log_sum;
-        static_cast<T*>(loss)[i] = dot(row, static_cast<const T*>(targets) + i * view.classes, max, log_sum, n);
+        static_cast<T*>(loss)[i] =
+            dot(row, static_cast<const T*>(targets) + i * view.classes, max, log_sum, n);
       }
     });
   });

@@ -28,8 +28,8 @@ struct RowsView {
   int64_t rows = 0;
   int64_t classes = 0;
 };
-// loss[i] = lse[i] - x[i, label[i]], lse = log(sum(exp(x))). A label outside [0, classes) gives a NaN loss and, below, a
-// gradient of zero for its row, as in TensorFlow.
+// loss[i] = lse[i] - x[i, label[i]], lse = log(sum(exp(x))). A label outside [0, classes) gives a NaN loss
+// and, below, a gradient of zero for its row, as in TensorFlow.
 void sparse_cross_entropy_forward(DType dtype, const RowsView& view, const void* x, DType label_dtype,
                                   const void* labels, void* loss, void* lse, int threads);
 // dx = (exp(x - lse) - onehot(label)) * dloss.

@@ -22,7 +22,8 @@ size_t size_of_view(const AxisView& v) { return static_cast<size_t>(v.outer * v.
 template <class F>
 void for_lines(const AxisView& v, const F& f) {
   for (int64_t o = 0; o < v.outer; ++o) {
-    for (int64_t i = 0; i < v.inner; ++i) f(static_cast<size_t>(o * v.n * v.inner + i), static_cast<size_t>(v.inner));
+    for (int64_t i = 0; i < v.inner; ++i)
+      f(static_cast<size_t>(o * v.n * v.inner + i), static_cast<size_t>(v.inner));
   }
 }
 
@@ -137,9 +138,10 @@ TYPED_TEST(CrossEntropy, SparseMatchesDoubleReference) {
       std::vector<int32_t> labels(rows);
       for (size_t i = 0; i < rows; ++i) labels[i] = static_cast<int32_t>(i * 7 % n);
       std::vector<T> loss(rows), lse(rows), dx(rows * n);
-      sparse_cross_entropy_forward(kDType<T>, v, x.data(), DType::i32, labels.data(), loss.data(), lse.data(), 2);
-      sparse_cross_entropy_backward(kDType<T>, v, x.data(), DType::i32, labels.data(), lse.data(), dloss.data(),
-                                    dx.data(), 2);
+      sparse_cross_entropy_forward(kDType<T>, v, x.data(), DType::i32, labels.data(), loss.data(), lse.data(),
+                                   2);
+      sparse_cross_entropy_backward(kDType<T>, v, x.data(), DType::i32, labels.data(), lse.data(),
+                                    dloss.data(), dx.data(), 2);
       const auto logs = reference<T>({v.rows, v.classes, 1}, true, x);
       std::vector<double> expected(rows), gradient(rows * n);
       for (size_t i = 0; i < rows; ++i) {
@@ -163,8 +165,8 @@ TYPED_TEST(CrossEntropy, LabelOutsideGivesNaNAndNoGradient) {
   const std::vector<T> dloss(3, T{1});
   std::vector<T> loss(3), lse(3), dx(12, T{5});
   sparse_cross_entropy_forward(kDType<T>, v, x.data(), DType::i64, labels.data(), loss.data(), lse.data(), 1);
-  sparse_cross_entropy_backward(kDType<T>, v, x.data(), DType::i64, labels.data(), lse.data(), dloss.data(), dx.data(),
-                                1);
+  sparse_cross_entropy_backward(kDType<T>, v, x.data(), DType::i64, labels.data(), lse.data(), dloss.data(),
+                                dx.data(), 1);
   EXPECT_TRUE(std::isnan(loss[0]) && std::isfinite(loss[1]) && std::isnan(loss[2]));
   for (size_t k = 0; k < 4; ++k) EXPECT_TRUE(dx[k] == 0 && dx[4 + k] != 0 && dx[8 + k] == 0);
 }

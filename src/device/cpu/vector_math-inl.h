@@ -14,7 +14,8 @@
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 
-// Highway's masked loads of f32 and f64 are safe at the end of a buffer from AVX2 on, though not of smaller types.
+// Highway's masked loads of f32 and f64 are safe at the end of a buffer from AVX2 on, though not of smaller
+// types.
 #undef PLIMSOLL_PARTIAL_BY_HAND
 #define PLIMSOLL_PARTIAL_BY_HAND (HWY_MEM_OPS_MIGHT_FAULT && HWY_TARGET != HWY_AVX2)
 
@@ -87,13 +88,12 @@ HWY_INLINE hn::Vec<D> reduced_expm1(D d, hn::Vec<D> x, hn::Vec<D>& power) {
   return hn::MulAdd(hn::Mul(r, r), q, r);
 }
 
-inline constexpr float kLeastExp = -87.3f; // below it exp is a denormal: we give zero
-inline constexpr float kMostExp = 88.37f;  // above it 2^n has no exponent left: we give infinity
+inline constexpr float kLeastExp = -87.3f;  // below it exp is a denormal: we give zero
+inline constexpr float kMostExp = 88.37f;   // above it 2^n has no exponent left: we give infinity
 
 // exp. Clamping by compare and select lets NaN through on every target, which Min and Max do not.
 template <class D>
-  requires(sizeof(hn::TFromD<D>) == 4)
-HWY_INLINE hn::Vec<D> exp(D d, hn::Vec<D> x) {
+requires(sizeof(hn::TFromD<D>) == 4) HWY_INLINE hn::Vec<D> exp(D d, hn::Vec<D> x) {
   const auto low = hn::Set(d, kLeastExp), high = hn::Set(d, kMostExp);
   const auto tiny = hn::Lt(x, low), huge = hn::Gt(x, high);
   hn::Vec<D> power;
@@ -101,8 +101,7 @@ HWY_INLINE hn::Vec<D> exp(D d, hn::Vec<D> x) {
   return hn::IfThenElse(huge, hn::Inf(d), hn::IfThenZeroElse(tiny, hn::MulAdd(e, power, power)));
 }
 template <class D>
-  requires(sizeof(hn::TFromD<D>) == 8)
-HWY_INLINE hn::Vec<D> exp(D d, hn::Vec<D> x) {
+requires(sizeof(hn::TFromD<D>) == 8) HWY_INLINE hn::Vec<D> exp(D d, hn::Vec<D> x) {
   // Highway's wraps around outside this range.
   const auto tiny = hn::Lt(x, hn::Set(d, -708.0)), huge = hn::Gt(x, hn::Set(d, 709.78));
   const auto y = hn::Exp(d, hn::IfThenZeroElse(hn::Or(tiny, huge), x));
@@ -111,8 +110,7 @@ HWY_INLINE hn::Vec<D> exp(D d, hn::Vec<D> x) {
 
 // exp for x <= 0 (or NaN): what softmax needs.
 template <class D>
-  requires(sizeof(hn::TFromD<D>) == 4)
-HWY_INLINE hn::Vec<D> exp_negative(D d, hn::Vec<D> x) {
+requires(sizeof(hn::TFromD<D>) == 4) HWY_INLINE hn::Vec<D> exp_negative(D d, hn::Vec<D> x) {
   const auto low = hn::Set(d, kLeastExp);
   const auto tiny = hn::Lt(x, low);
   hn::Vec<D> power;
@@ -120,8 +118,7 @@ HWY_INLINE hn::Vec<D> exp_negative(D d, hn::Vec<D> x) {
   return hn::IfThenZeroElse(tiny, hn::MulAdd(e, power, power));
 }
 template <class D>
-  requires(sizeof(hn::TFromD<D>) == 8)
-HWY_INLINE hn::Vec<D> exp_negative(D d, hn::Vec<D> x) {
+requires(sizeof(hn::TFromD<D>) == 8) HWY_INLINE hn::Vec<D> exp_negative(D d, hn::Vec<D> x) {
   return vm::exp(d, x);
 }
 
@@ -133,8 +130,7 @@ HWY_INLINE hn::Vec<D> sigmoid(D d, hn::Vec<D> x) {
 
 // tanh(|x|) = -e / (2 + e) with e = expm1(-2 |x|): no cancellation near zero, one division.
 template <class D>
-  requires(sizeof(hn::TFromD<D>) == 4)
-HWY_INLINE hn::Vec<D> tanh(D d, hn::Vec<D> x) {
+requires(sizeof(hn::TFromD<D>) == 4) HWY_INLINE hn::Vec<D> tanh(D d, hn::Vec<D> x) {
   hn::Vec<D> power;
   const auto twice = hn::Mul(hn::Abs(x), hn::Set(d, -2.0f)), low = hn::Set(d, -30.0f);
   const auto q = reduced_expm1(d, hn::IfThenElse(hn::Lt(twice, low), low, twice), power);
@@ -143,8 +139,7 @@ HWY_INLINE hn::Vec<D> tanh(D d, hn::Vec<D> x) {
   return hn::CopySignToAbs(y, x);
 }
 template <class D>
-  requires(sizeof(hn::TFromD<D>) == 8)
-HWY_INLINE hn::Vec<D> tanh(D d, hn::Vec<D> x) {
+requires(sizeof(hn::TFromD<D>) == 8) HWY_INLINE hn::Vec<D> tanh(D d, hn::Vec<D> x) {
   return hn::IfThenElse(hn::IsNaN(x), x, hn::Tanh(d, x));
 }
 

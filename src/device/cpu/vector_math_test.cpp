@@ -17,7 +17,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class T, class F>
 void map(const T* x, T* y, size_t n, const F& f) {
   const hn::ScalableTag<T> d;
-  vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR { store(f(d, load(x, T{0})), y); });
+  vm::for_vectors(
+      d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR { store(f(d, load(x, T{0})), y); });
 }
 
 template <class T>
@@ -45,7 +46,9 @@ using namespace testing_kernels;
 HWY_EXPORT(apply_f32);
 HWY_EXPORT(apply_f64);
 void apply(int which, const float* x, float* y, size_t n) { HWY_DYNAMIC_DISPATCH(apply_f32)(which, x, y, n); }
-void apply(int which, const double* x, double* y, size_t n) { HWY_DYNAMIC_DISPATCH(apply_f64)(which, x, y, n); }
+void apply(int which, const double* x, double* y, size_t n) {
+  HWY_DYNAMIC_DISPATCH(apply_f64)(which, x, y, n);
+}
 
 double exact(int which, double x) {
   return which == 0 ? std::exp(x) : which == 1 ? std::tanh(x) : 1 / (1 + std::exp(-x));
@@ -54,7 +57,8 @@ double exact(int which, double x) {
 template <class T>
 void expect_ulps(int which, double low, double high, double ulps) {
   auto x = random_values<T>(20001, 1, low, high);
-  for (size_t i = 0; i < 100; ++i) x[i] = static_cast<T>(std::pow(-0.7, static_cast<double>(i)));  // near zero
+  for (size_t i = 0; i < 100; ++i)
+    x[i] = static_cast<T>(std::pow(-0.7, static_cast<double>(i)));  // near zero
   std::vector<T> y(x.size());
   apply(which, x.data(), y.data(), x.size());
   for (size_t i = 0; i < x.size(); ++i) {
