@@ -149,6 +149,7 @@ void KernelGuard::terminate() {
 void KernelGuard::turn() {
   items_.clear();
   wire_.add_to(items_);
+  const size_t first_fd = items_.size();
   items_.push_back({nullptr, signals_.fd(), ZMQ_POLLIN, 0});
   Process& process = ward_.process();
   for (int fd : {process.out(), process.err(), process.stacks()}) {
@@ -159,8 +160,13 @@ void KernelGuard::turn() {
   zmq_poll(reinterpret_cast<zmq_pollitem_t*>(items_.data()), static_cast<int>(items_.size()),
            static_cast<long>(wait * 1e3));
   tell_time();
-  take_signals();
-  take_output();
+  // Most turns pass a message and nothing else; they make no other system call.
+  bool any_fd = ward_.ended().has_value();
+  for (size_t i = first_fd; i < items_.size(); ++i) any_fd = any_fd || items_[i].revents != 0;
+  if (any_fd) {
+    take_signals();
+    take_output();
+  }
   wire_.receive(handlers_);
   if (seconds(now_) - seconds(sampled_at_) >= ward_.sample_interval(running_)) sample();
   if (ward_.ended()) end_of_process();
@@ -236,6 +242,7 @@ std::string KernelGuard::end_of_cell() {
 
 void KernelGuard::sample() {
   sampled_at_ = now_;
+  take_signals();
   // Jupyter's server is gone, and nobody will ask for the end.
   if (parent_ != 0 && ::getppid() != parent_) {
     broker_.begin_shutdown();
