@@ -109,7 +109,7 @@ void StepList::poison_dead(size_t step) {
 
 void StepList::run(void* const* inputs, void* const* outputs) {
   patch(inputs, outputs);
-  if (poison_) std::memset(arena_, 0xFF, static_cast<size_t>(plan_.arena_bytes()));
+  if (poison_ && plan_.arena_bytes() > 0) std::memset(arena_, 0xFF, static_cast<size_t>(plan_.arena_bytes()));
   void* const* const args = args_.data();
   for (size_t i = 0; i < steps_.size(); ++i) {
     const Step& step = steps_[i];

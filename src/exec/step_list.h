@@ -69,6 +69,7 @@ class StepList {
   void poison_dead(size_t step);
 
   Graph graph_;
+  bool parallel_ = false;  // before the kernels, whose making sets it
   std::vector<Kernel> kernels_;  // one per node; empty for those that do not run
   Plan plan_;
   std::vector<Step> steps_;
@@ -78,7 +79,6 @@ class StepList {
   std::vector<BoundCopy> copies_;
   char* arena_ = nullptr;
   bool poison_ = false;
-  bool parallel_ = false;
 };
 
 }  // namespace plimsoll
