@@ -21,9 +21,11 @@ namespace {
 
 constexpr size_t kMiB = 1024 * 1024;
 constexpr int64_t kTrimEveryNs = 20'000'000;
+constexpr int64_t kUnread = 8 * static_cast<int64_t>(kMiB);
 
 thread_local bool t_inside = false;
 std::atomic<int64_t> g_trimmed_at{0};
+std::atomic<int64_t> g_unread{0};  // bytes granted in small requests since the last look at the process
 
 // How far above the line a request of this size is still granted.
 int64_t grace(size_t size, int64_t line) {
@@ -116,9 +118,13 @@ void trim() {
 bool decide(size_t size, size_t growth) {
   const int64_t line = g_page->line.load(std::memory_order_relaxed);
   if (line <= 0) return false;
-  // For what is not really large the guard's last reading is good enough, and costs no system call.
-  if (size < kMiB && g_page->total.load(std::memory_order_relaxed) <= line) return false;
   const auto wanted = static_cast<int64_t>(growth > INT64_MAX / 2 ? INT64_MAX / 2 : growth);
+  // For what is not really large the guard's last reading is good enough, and costs no system call; but between two
+  // readings a fast program takes hundreds of MiB.
+  if (size < kMiB && g_page->total.load(std::memory_order_relaxed) <= line) {
+    if (g_unread.fetch_add(wanted, std::memory_order_relaxed) + wanted < kUnread) return false;
+    g_unread.store(0, std::memory_order_relaxed);
+  }
   int64_t resident = all_resident();
   if (!over(resident, wanted, line, grace(size, line))) return false;
   trim();

@@ -1,6 +1,13 @@
 """A cell that stands still is told why; one that works is left alone."""
+import os
+
 import pytest
 from conftest import write_spec
+
+# Verdicts rest on seconds of real time: beside other work on the machine they may come late. What is judged from given
+# readings is tested without a clock in guard/stall_test.cpp. Known weak: "spinning" is not always told from "slow" here.
+pytestmark = pytest.mark.skipif(not os.environ.get("PLIMSOLL_TIMED_TESTS"),
+                                reason="depends on time: set PLIMSOLL_TIMED_TESTS=1 on an idle machine")
 
 NOTICE = 5
 STALLS = {
