@@ -163,11 +163,10 @@ void KernelGuard::turn() {
   // Most turns pass a message and nothing else; they make no other system call.
   bool any_fd = ward_.ended().has_value();
   for (size_t i = first_fd; i < items_.size(); ++i) any_fd = any_fd || items_[i].revents != 0;
-  if (any_fd) {
-    take_signals();
-    take_output();
-  }
+  if (any_fd) take_signals();
+  // Messages first: what a cell writes to its descriptors belongs to it only once its `busy` has been seen.
   wire_.receive(handlers_);
+  if (any_fd) take_output();
   if (seconds(now_) - seconds(sampled_at_) >= ward_.sample_interval(running_)) sample();
   if (ward_.ended()) end_of_process();
   if (kill_at_ && now_ >= *kill_at_) ward_.process().signal_group(SIGKILL);
