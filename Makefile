@@ -18,7 +18,7 @@ build: setup  ## builds everything; the program is build/bin/plimsoll
 
 demo: build  ## trains a small network on data/fashion_mnist_12k.npz
 	build/bin/fashion_mnist data/fashion_mnist_12k.npz
-	if $(PYTHON) -c 'import ipykernel, nbclient' 2> /dev/null; then $(PYTHON) scripts/guard_demo.py; fi
+	if .venv/bin/python -c 'import ipykernel, nbclient' 2> /dev/null; then .venv/bin/python scripts/guard_demo.py; else echo 'the guard is not shown: no ipykernel and nbclient in .venv'; fi
 
 test: build  ## builds, then runs all tests
 	ctest --test-dir build --output-on-failure --parallel $(JOBS)
