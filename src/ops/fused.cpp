@@ -222,21 +222,7 @@ std::vector<TensorType> infer(const OpCall& call) {
   return out;
 }
 
-std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) {
-  const Graph& body = body_of(attrs);
-  std::vector<Tensor> values(body.values().size());
-  for (size_t i = 0; i < in.size(); ++i) values[body.inputs()[i].value] = in[i];
-  for (const Node& node : body.nodes()) {
-    std::vector<Tensor> operands;
-    for (const ValueId v : node.inputs) operands.push_back(values[v]);
-    const std::vector<Tensor> out = node.op->name == "constant" ? std::vector{node.attrs.tensor("value")}
-                                                                : apply(*node.op, operands, node.attrs);
-    for (size_t o = 0; o < out.size(); ++o) values[node.outputs[o]] = out[o];
-  }
-  std::vector<Tensor> out;
-  for (const GraphOutput& o : body.outputs()) out.push_back(values[o.value]);
-  return out;
-}
+std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) { return inline_graph(body_of(attrs), in); }
 
 Kernel prepare(const KernelQuery& q) {
   return Translation(body_of(q.attrs))
