@@ -1,0 +1,17 @@
+# plimsoll_class_list(<out> <folders...>) writes the list of classes (layers, initializers, losses, optimizers ...) from the
+# file names in the folders: each src/<folder>/<stem>.cpp defines classes_<stem>().
+function(plimsoll_class_list out)
+  list(TRANSFORM ARGN APPEND "/*.cpp" OUTPUT_VARIABLE patterns)
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  set(declarations "")
+  set(rows "")
+  foreach(source IN LISTS sources)
+    get_filename_component(stem ${source} NAME_WE)
+    string(APPEND declarations "std::span<const ClassDef> classes_${stem}();\n")
+    string(APPEND rows "    classes_${stem},\n")
+  endforeach()
+  list(LENGTH sources count)
+  set(text "// Written by cmake/class_list.cmake.\n#include <array>\n\n#include \"layers/base/class_list.h\"\n\nnamespace plimsoll {\n${declarations}\nnamespace {\nconstexpr std::array<ClassFile, ${count}> kFiles = {\n${rows}};\n}\nstd::span<const ClassFile> class_files() { return kFiles; }\n}\n")
+  file(GENERATE OUTPUT ${out} CONTENT "${text}")
+endfunction()

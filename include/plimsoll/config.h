@@ -1,0 +1,117 @@
+// What Keras calls an object with a config: a layer, an initializer, a loss, an optimizer. It names its fields once; the
+// readers and writers of configs, the command line and the docs walk over that list.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plimsoll/attrs.h"
+
+namespace plimsoll {
+
+enum class Family : uint8_t { layer, initializer, regularizer, constraint, loss, metric, optimizer, schedule };
+std::string_view name_of(Family family);
+
+class Fields;
+
+class Configurable {
+ public:
+  virtual ~Configurable() = default;
+  virtual std::string_view class_name() const = 0;  // Keras's: "Dense"
+  // Names every argument once, in Keras's spelling: f("units", units). Called to write a config, and to read one into
+  // an object that has its defaults.
+  virtual void fields(Fields&) {}
+};
+
+// A size per axis, or one for all: 3 or {3, 5}. Empty: none was given.
+struct Dims : Ints {
+  Dims() = default;
+  Dims(int64_t all) : Ints{all} {}
+  Dims(int all) : Ints{all} {}
+  Dims(std::initializer_list<int64_t> sizes) : Ints(sizes) {}
+  Dims(Ints sizes) : Ints(std::move(sizes)) {}
+  // One size per axis; throws Error{invalid_argument} naming `place` unless there are 1 or `rank` sizes.
+  Ints of_rank(int rank, std::string_view place) const;
+};
+
+// An object of a family by Keras's name or alias ("GlorotUniform", "glorot_uniform"), with its defaults. Throws
+// Error{not_found} that lists the names there are.
+std::shared_ptr<Configurable> make_object(Family family, std::string_view name);
+std::vector<std::string> object_names(Family family);
+
+// A shared handle to an object, or none. Where Keras takes a string or an object, so does this.
+template <class Base>
+class Ref {
+ public:
+  Ref() = default;
+  Ref(std::nullptr_t) {}
+  Ref(const char* name) : Ref(std::string_view(name)) {}
+  Ref(const std::string& name) : Ref(std::string_view(name)) {}
+  Ref(std::string_view name) : object_(std::static_pointer_cast<Base>(make_object(Base::kFamily, name))) {}
+  template <class T>
+    requires std::derived_from<T, Base>
+  Ref(std::shared_ptr<T> object) : object_(std::move(object)) {}
+
+  Base* get() const { return object_.get(); }
+  Base* operator->() const { return object_.get(); }
+  Base& operator*() const { return *object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+  const std::shared_ptr<Base>& pointer() const { return object_; }
+
+ private:
+  std::shared_ptr<Base> object_;
+};
+
+// A walk over fields. A reader replaces the values that its config has and leaves the rest; a writer records them.
+class Fields {
+ public:
+  virtual ~Fields() = default;
+  virtual void operator()(std::string_view name, bool& value) = 0;
+  virtual void operator()(std::string_view name, int64_t& value) = 0;
+  virtual void operator()(std::string_view name, double& value) = 0;
+  virtual void operator()(std::string_view name, std::string& value) = 0;
+  virtual void operator()(std::string_view name, Ints& value) = 0;  // a lone number is read as a list of one
+  virtual void operator()(std::string_view name, std::vector<double>& value) = 0;
+  virtual void operator()(std::string_view name, std::optional<bool>& value) = 0;  // empty: null
+  virtual void operator()(std::string_view name, std::optional<int64_t>& value) = 0;
+  virtual void operator()(std::string_view name, std::optional<double>& value) = 0;
+  virtual void operator()(std::string_view name, std::optional<std::string>& value) = 0;
+  void operator()(std::string_view name, Dims& value) { (*this)(name, static_cast<Ints&>(value)); }
+  template <class Base>
+  void operator()(std::string_view name, Ref<Base>& value) {
+    std::shared_ptr<Configurable> object = value.pointer();
+    this->object(name, Base::kFamily, object);
+    if (object != value.pointer()) value = Ref<Base>(std::static_pointer_cast<Base>(object));
+  }
+  virtual bool reading() const = 0;
+
+ protected:
+  virtual void object(std::string_view name, Family family, std::shared_ptr<Configurable>& value) = 0;
+};
+
+// The row with which a file of src/layers/ or src/train/ makes a class known.
+struct ClassDef {
+  Family family;
+  std::string_view name;   // "GlorotUniform"
+  std::string_view alias;  // "glorot_uniform"; empty: none
+  std::shared_ptr<Configurable> (*make)();
+};
+template <class T>
+std::shared_ptr<Configurable> make_default() {
+  return std::make_shared<T>();
+}
+// For a program's own classes: files that name them can be loaded from now on. Throws if the name is taken.
+void register_class(const ClassDef& row);
+
+// Keras's utils.set_random_seed: everything drawn without a seed of its own follows from this one.
+void set_random_seed(uint64_t seed);
+// The next seed for what was given none; below 2^31, as Keras's are.
+int64_t next_seed();
+
+}  // namespace plimsoll

@@ -1,0 +1,219 @@
+// Layers. A layer is one class with its arguments as members and one function, call(), which builds its weights the first
+// time and traces its computation every time:
+//
+//   struct Scale : LayerBase {
+//     std::string_view class_name() const override { return "Scale"; }
+//     Tensor call(Scope& s, const Tensor& x) override { return x * s.weight("factor", {x.dim(-1)}, "ones"); }
+//   };
+//   Layer layer = make_layer<Scale>();
+//
+// Layers are applied to Symbols to describe a model (functional API). Nothing here is thread-safe.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "plimsoll/attrs.h"
+#include "plimsoll/config.h"
+#include "plimsoll/initializers.h"
+#include "plimsoll/tensor.h"
+
+namespace plimsoll {
+
+class Layer;
+class LayerBase;
+class Trace;
+struct LayerCall;
+
+// One weight: bytes that outlive a step. Shared by the layer that made it and the programs that use it.
+struct Variable {
+  std::string name;  // "kernel"; "cell/kernel" where Keras keeps it in an object inside the layer
+  Tensor value;      // concrete
+  bool trainable = true;
+  // Keras's seed generators are saved with a model but are no weights: get_weights() leaves them out.
+  bool is_seed = false;
+  Regularizer regularizer = {};
+  Constraint constraint = {};
+};
+using VariablePtr = std::shared_ptr<Variable>;
+
+struct WeightOptions {
+  bool trainable = true;
+  Regularizer regularizer = {};
+  Constraint constraint = {};
+  // Undefined (the default): the policy's variable dtype, and the value is cast to its compute dtype.
+  std::optional<DType> dtype = {};
+};
+
+// What was passed to a call by name: mha({q, v}, {.tensors = {{"attention_mask", m}}}).
+struct Arguments {
+  std::vector<std::pair<std::string, Tensor>> tensors = {};
+  Attrs constants = {};
+};
+
+// What a layer's call() sees of the trace it takes part in.
+class Scope {
+ public:
+  Scope(Trace& trace, LayerBase& layer, const Arguments& arguments)
+      : trace_(trace), layer_(layer), arguments_(arguments) {}
+
+  bool training() const;
+  // The value of a weight of this layer. The first call makes it; later ones must ask for the same shape, else
+  // Error{invalid_argument}. A weight that was updated in this trace has its new value.
+  Tensor weight(std::string_view name, const Shape& shape, const Initializer& initializer,
+                const WeightOptions& options = {});
+  // The weight's value after the step, such as a moving average. Requires: weight() was called for `name`.
+  void update(std::string_view name, const Tensor& next);
+  // A key for random ops, different in each call and each step; the state is Keras's seed generator.
+  Tensor random_key(const std::optional<int64_t>& seed, std::string_view generator = "seed_generator");
+  void add_loss(const Tensor& scalar);
+
+  // The mask Keras carries beside a tensor: bool (batch, time); undefined: none.
+  Tensor mask(const Tensor& x) const;
+  void set_mask(const Tensor& y, const Tensor& mask);
+
+  Tensor argument(std::string_view name) const;  // undefined: not given
+  const Attr* constant(std::string_view name) const;  // nullptr: not given
+
+  // Calls a layer inside this one.
+  Tensor call(const Layer& inner, const Tensor& x);
+  std::vector<Tensor> call(const Layer& inner, std::span<const Tensor> xs, const Arguments& arguments = {});
+
+  DType compute_dtype() const;
+  Trace& trace() const { return trace_; }
+  LayerBase& layer() const { return layer_; }
+
+ private:
+  Trace& trace_;
+  LayerBase& layer_;
+  const Arguments& arguments_;
+};
+
+class LayerBase : public Configurable, public std::enable_shared_from_this<LayerBase> {
+ public:
+  static constexpr Family kFamily = Family::layer;
+
+  // A layer implements one of these two. The first is for one tensor in, one out.
+  virtual Tensor call(Scope& s, const Tensor& x);
+  virtual std::vector<Tensor> call_many(Scope& s, std::span<const Tensor> xs);
+  // An output without a mask of its own takes over the mask of the first input.
+  virtual bool passes_mask() const { return false; }
+  // Layers inside this one, under the names of Keras's attributes ("forward_layer").
+  virtual void visit_inner(const std::function<void(std::string_view name, const Layer& inner)>&) const {}
+
+  const std::string& name() const { return name_; }
+  void set_name(std::string name) { name_ = std::move(name); }
+  // False freezes all weights of this layer and of those inside it; programs are made anew at the next compile().
+  bool trainable() const { return trainable_; }
+  void set_trainable(bool on);
+  // "float32", "bfloat16", "mixed_bfloat16", "float64", ...; empty: the global one when the layer is built.
+  const std::string& dtype_policy() const { return dtype_policy_; }
+  void set_dtype_policy(std::string policy);
+  DType compute_dtype() const;
+  DType variable_dtype() const;
+
+  bool built() const { return built_; }
+  // This layer's own variables, in the order they were made.
+  const std::vector<VariablePtr>& variables() const { return variables_; }
+  VariablePtr find_variable(std::string_view name) const;  // nullptr if there is none
+  VariablePtr add_variable(Variable variable);
+  // Of this layer and those inside, as Keras orders them; without seed generators.
+  std::vector<VariablePtr> weights() const;
+  std::vector<VariablePtr> trainable_weights() const;
+  std::vector<VariablePtr> non_trainable_weights() const;
+  std::vector<VariablePtr> all_variables() const;  // seed generators too
+  std::vector<Tensor> get_weights() const;         // copies
+  // Throws before anything is changed if the number, a shape or a dtype differs.
+  void set_weights(std::span<const Tensor> values);
+  int64_t count_params() const;
+
+ private:
+  friend class Trace;
+  std::string name_;
+  std::string dtype_policy_;
+  bool trainable_ = true;
+  bool built_ = false;
+  std::vector<VariablePtr> variables_;
+};
+
+// Sizes of a tensor that a model describes; -1: not known before a batch is there (Keras's None).
+using SymbolShape = Ints;
+
+// The result of a layer in a model under construction (a KerasTensor): cheap to copy.
+class Symbol {
+ public:
+  Symbol() = default;
+  Symbol(std::shared_ptr<const LayerCall> call, size_t index) : call_(std::move(call)), index_(index) {}
+  bool defined() const { return call_ != nullptr; }
+  const SymbolShape& shape() const;
+  DType dtype() const;
+  const std::shared_ptr<const LayerCall>& call() const { return call_; }
+  size_t index() const { return index_; }
+
+ private:
+  std::shared_ptr<const LayerCall> call_;
+  size_t index_ = 0;
+};
+
+struct CallOptions {
+  std::vector<std::pair<std::string, Symbol>> tensors = {};  // by name: {"initial_state", h}
+  Attrs constants = {};                                     // {"use_causal_mask", true}, {"training", false}
+};
+
+// A handle to a layer; copies share the layer, and a layer called twice shares its weights.
+class Layer {
+ public:
+  Layer() = default;
+  Layer(std::shared_ptr<LayerBase> layer) : layer_(std::move(layer)) {}
+  Layer(const Symbol& input);  // the Input it came from, for Sequential
+
+  // Builds the weights if need be. Throws Error naming the layer if it does not fit the input.
+  Symbol operator()(const Symbol& x, const CallOptions& options = {}) const;
+  Symbol operator()(const std::vector<Symbol>& xs, const CallOptions& options = {}) const;
+  // For layers with several outputs, such as an LSTM with return_state.
+  std::vector<Symbol> outputs(const std::vector<Symbol>& xs, const CallOptions& options = {}) const;
+
+  LayerBase* operator->() const { return layer_.get(); }
+  LayerBase& operator*() const { return *layer_; }
+  LayerBase* get() const { return layer_.get(); }
+  const std::shared_ptr<LayerBase>& pointer() const { return layer_; }
+  explicit operator bool() const { return layer_ != nullptr; }
+  bool operator==(const Layer& other) const = default;
+
+ private:
+  std::shared_ptr<LayerBase> layer_;
+};
+
+// One application of a layer in a functional model.
+struct LayerCall {
+  Layer layer;
+  std::vector<Symbol> inputs;  // positional ones
+  CallOptions options;
+  struct Output {
+    SymbolShape shape;
+    DType dtype;
+  };
+  std::vector<Output> outputs;
+};
+
+// A name for a layer of this class that no other has had: "dense", "dense_1".
+std::string unique_layer_name(std::string_view class_name);
+// The number counted on for names starts again at none; for tests and notebooks that build the same model again.
+void clear_session();
+// The policy of layers that are given none: "float32" at first.
+void set_dtype_policy(std::string policy);
+const std::string& global_dtype_policy();
+
+Layer own_layer(std::shared_ptr<LayerBase> layer, std::string name);
+// Your own layer: make_layer<Scale>(arguments of its constructor...).
+template <class T, class... Args>
+Layer make_layer(Args&&... args) {
+  return own_layer(std::make_shared<T>(std::forward<Args>(args)...), "");
+}
+
+}  // namespace plimsoll

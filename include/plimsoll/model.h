@@ -1,0 +1,156 @@
+// Models: Sequential and functional ones, with Keras's compile, fit, evaluate and predict.
+//
+//   Sequential model({Input({28, 28, 1}), Conv2D(32, 3, {.activation = "relu"}), MaxPooling2D(2), Flatten(), Dense(10)});
+//   model.compile({.optimizer = Adam(1e-3), .loss = SparseCategoricalCrossentropy({.from_logits = true})});
+//   History h = model.fit(x, y, {.batch_size = 128, .epochs = 3});
+//
+// A Model is a handle; copies share the layers and the training state. One thread at a time.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "plimsoll/callbacks.h"
+#include "plimsoll/data.h"
+#include "plimsoll/layer.h"
+#include "plimsoll/layers.h"
+#include "plimsoll/losses.h"
+#include "plimsoll/metrics.h"
+#include "plimsoll/optimizers.h"
+#include "plimsoll/tensor.h"
+
+namespace plimsoll {
+
+// One for every output: alone, as a list, or by the outputs' names.
+template <class T>
+struct PerOutput {
+  PerOutput() = default;
+  PerOutput(const char* name) : list{T(name)} {}
+  PerOutput(T one) : list{std::move(one)} {}
+  PerOutput(std::vector<T> all) : list(std::move(all)) {}
+  PerOutput(std::map<std::string, T> named) : by_name(std::move(named)) {}
+  std::vector<T> list;
+  std::map<std::string, T> by_name;
+  bool empty() const { return list.empty() && by_name.empty(); }
+};
+
+struct CompileArgs {
+  Optimizer optimizer = "rmsprop";
+  PerOutput<Loss> loss = {};
+  std::vector<double> loss_weights = {};
+  std::vector<Metric> metrics = {};           // of a model with one output
+  std::vector<std::vector<Metric>> metrics_per_output = {};
+  std::vector<Metric> weighted_metrics = {};
+  int threads = 0;                            // 0: all cores this process may use
+};
+
+struct FitArgs {
+  int64_t batch_size = 32;
+  int64_t epochs = 1;
+  int verbose = 1;  // 0: silent, 1: a progress bar (plain lines where there is no terminal), 2: a line per epoch
+  std::vector<CallbackPtr> callbacks = {};
+  double validation_split = 0;
+  std::vector<Tensor> validation_x = {}, validation_y = {}, validation_weights = {};
+  std::optional<Dataset> validation_data = {};
+  bool shuffle = true;
+  std::map<int64_t, double> class_weight = {};
+  std::vector<Tensor> sample_weight = {};
+  int64_t initial_epoch = 0;
+  int64_t steps_per_epoch = 0;  // 0: to the end of the data
+  int64_t validation_steps = 0;
+  int64_t validation_batch_size = 0;  // 0: batch_size
+  int64_t validation_freq = 1;
+  std::optional<uint64_t> seed = {};  // of the order of the data; empty: drawn
+  std::string memory = {};            // the line: "2GiB", "60%"; empty: the process's
+};
+
+struct EvaluateArgs {
+  int64_t batch_size = 32;
+  int verbose = 0;
+  std::vector<Tensor> sample_weight = {};
+  int64_t steps = 0;
+};
+
+struct PredictArgs {
+  int64_t batch_size = 32;
+  int verbose = 0;
+  int64_t steps = 0;
+};
+
+struct History {
+  std::vector<int64_t> epoch;
+  std::vector<std::pair<std::string, std::vector<double>>> history;
+  // Throws Error{not_found} listing the names there are.
+  const std::vector<double>& operator[](std::string_view name) const;
+};
+
+struct ModelBody;
+
+class Model {
+ public:
+  Model();  // no model
+  Model(std::vector<Symbol> inputs, std::vector<Symbol> outputs, std::string name = "");
+  explicit Model(Layer network);  // a Functional or Sequential layer
+
+  void compile(const CompileArgs& args);
+  History fit(const Tensor& x, const Tensor& y, const FitArgs& args = {});
+  History fit(std::vector<Tensor> x, std::vector<Tensor> y, const FitArgs& args = {});
+  // Batches come from the data set; args.batch_size and args.shuffle are not looked at.
+  History fit(const Dataset& data, const FitArgs& args = {});
+  // Loss and metrics by name.
+  Logs evaluate(const Tensor& x, const Tensor& y, const EvaluateArgs& args = {});
+  Logs evaluate(std::vector<Tensor> x, std::vector<Tensor> y, const EvaluateArgs& args = {});
+  Logs evaluate(const Dataset& data, const EvaluateArgs& args = {});
+  Tensor predict(const Tensor& x, const PredictArgs& args = {});  // of a model with one output
+  std::vector<Tensor> predict(std::vector<Tensor> x, const PredictArgs& args = {});
+  std::vector<Tensor> predict(const Dataset& data, const PredictArgs& args = {});
+  Logs train_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor>& y, const std::vector<Tensor>& weight = {});
+  Logs test_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor>& y, const std::vector<Tensor>& weight = {});
+  std::vector<Tensor> predict_on_batch(const std::vector<Tensor>& x);
+  // A callback's word to fit(): end after this step.
+  void stop_training();
+
+  const std::string& name() const;
+  const Layer& network() const;  // the model as a layer, for use inside another one
+  operator Layer() const { return network(); }
+  Symbol operator()(const Symbol& x) const { return network()(x); }
+  Symbol operator()(const std::vector<Symbol>& xs) const { return network()(xs); }
+  const std::vector<Layer>& layers() const;
+  Layer get_layer(std::string_view name) const;  // throws Error{not_found}
+  const std::vector<Symbol>& inputs() const;
+  const std::vector<Symbol>& outputs() const;
+  std::string summary() const;
+  std::vector<Tensor> get_weights() const { return network()->get_weights(); }
+  void set_weights(std::span<const Tensor> values) { network()->set_weights(values); }
+  int64_t count_params() const { return network()->count_params(); }
+
+  // Files (src/keras_io): the suffix says which: .keras, .h5, .weights.h5. Written beside and renamed.
+  void save(const std::filesystem::path& path) const;
+  void save_weights(const std::filesystem::path& path) const;
+  void load_weights(const std::filesystem::path& path);
+  std::string to_json() const;
+
+  ModelBody& body() const { return *body_; }
+  explicit operator bool() const { return body_ != nullptr; }
+
+ protected:
+  std::shared_ptr<ModelBody> body_;
+};
+
+class Sequential : public Model {
+ public:
+  Sequential(std::vector<Layer> layers = {}, std::string name = "");
+  Sequential(std::initializer_list<Layer> layers) : Sequential(std::vector<Layer>(layers)) {}
+  void add(const Layer& layer);
+};
+
+// Throws Error{bad_file} with the place, {unsupported} naming a layer that is not known.
+Model load_model(const std::filesystem::path& path);
+Model model_from_json(std::string_view json);
+
+}  // namespace plimsoll

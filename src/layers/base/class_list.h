@@ -1,0 +1,13 @@
+// The list of files that define classes, written by CMake (cmake/class_list.cmake).
+#pragma once
+
+#include <span>
+
+#include "plimsoll/config.h"
+
+namespace plimsoll {
+
+using ClassFile = std::span<const ClassDef> (*)();
+std::span<const ClassFile> class_files();
+
+}  // namespace plimsoll

@@ -1,0 +1,164 @@
+#include "layers/base/functional.h"
+
+#include <algorithm>
+#include <set>
+
+#include "layers/base/input_layer.h"
+#include "layers/base/trace.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll {
+namespace {
+
+using CallPtr = std::shared_ptr<const LayerCall>;
+
+std::vector<Symbol> dependencies(const LayerCall& call) {
+  std::vector<Symbol> all = call.inputs;
+  for (const auto& [name, x] : call.options.tensors) all.push_back(x);
+  return all;
+}
+
+// The calls between inputs and outputs, each after those it depends on, and the order in which their layers were first
+// met on the way back from the outputs (Keras's _build_map). Walks with a stack of its own: models may be deep.
+struct Walk {
+  std::vector<CallPtr> calls;
+  std::map<const LayerBase*, int64_t> met;
+
+  Walk(const std::vector<Symbol>& inputs, const std::vector<Symbol>& outputs) {
+    for (const Symbol& x : inputs) given.insert(x.call().get());
+    for (const Symbol& y : outputs) visit(y.call());
+  }
+
+ private:
+  struct Frame {
+    CallPtr call;
+    std::vector<Symbol> needs;
+    size_t next = 0;
+  };
+
+  void enter(const CallPtr& call, std::vector<Frame>& stack) {
+    if (!seen.insert(call.get()).second) return;
+    met.try_emplace(call->layer.get(), std::ssize(met));
+    require(given.count(call.get()) != 0 || dynamic_cast<const InputLayer*>(call->layer.get()) == nullptr, "model",
+            "the outputs depend on the input '", call->layer->name(), "', which is not among the model's inputs");
+    stack.push_back({call, given.count(call.get()) != 0 ? std::vector<Symbol>() : dependencies(*call)});
+  }
+
+  void visit(const CallPtr& from) {
+    std::vector<Frame> stack;
+    enter(from, stack);
+    while (!stack.empty()) {
+      if (stack.back().next < stack.back().needs.size()) {
+        const CallPtr need = stack.back().needs[stack.back().next++].call();
+        enter(need, stack);
+      } else {
+        calls.push_back(stack.back().call);
+        stack.pop_back();
+      }
+    }
+  }
+
+  std::set<const LayerCall*> given, seen;
+};
+
+// Keras lists layers by their depth, that is how far from the outputs they are last used, then as they were met.
+std::vector<Layer> order_layers(const Walk& walk) {
+  std::map<const LayerCall*, int64_t> call_depth;
+  std::map<const LayerBase*, int64_t> layer_depth;
+  std::map<const LayerBase*, Layer> layers;
+  for (auto call = walk.calls.rbegin(); call != walk.calls.rend(); ++call) {
+    const LayerBase* layer = (*call)->layer.get();
+    int64_t& known = layer_depth[layer];
+    known = std::max(known, call_depth[call->get()]);
+    layers[layer] = (*call)->layer;
+    for (const Symbol& x : dependencies(**call)) {
+      int64_t& depth = call_depth[x.call().get()];
+      depth = std::max(depth, known + 1);
+    }
+  }
+  std::vector<Layer> ordered;
+  for (const auto& [key, layer] : layers) ordered.push_back(layer);
+  std::sort(ordered.begin(), ordered.end(), [&](const Layer& a, const Layer& b) {
+    const int64_t depth_a = layer_depth[a.get()];
+    const int64_t depth_b = layer_depth[b.get()];
+    return depth_a != depth_b ? depth_a > depth_b : walk.met.at(a.get()) < walk.met.at(b.get());
+  });
+  return ordered;
+}
+
+}  // namespace
+
+void Network::visit_inner(const std::function<void(std::string_view, const Layer&)>& visit) const {
+  for (const Layer& layer : layers()) visit(layer->name(), layer);
+}
+
+std::vector<std::string> Network::output_names() const {
+  std::vector<std::string> names;
+  for (const Symbol& y : outputs()) {
+    const std::string& base = y.call()->layer->name();
+    std::string name = base;
+    for (int n = 1; std::find(names.begin(), names.end(), name) != names.end(); ++n) name = concat(base, "_", n);
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+Functional::Functional(std::vector<Symbol> inputs, std::vector<Symbol> outputs)
+    : inputs_(std::move(inputs)), outputs_(std::move(outputs)) {
+  require(!inputs_.empty() && !outputs_.empty(), "model", "expected at least one input and one output");
+  for (const std::vector<Symbol>* list : {&inputs_, &outputs_}) {
+    for (const Symbol& x : *list) require(x.defined(), "model", "an input or output is undefined");
+  }
+  const Walk walk(inputs_, outputs_);
+  calls_ = walk.calls;
+  layers_ = order_layers(walk);
+  std::set<std::string> names;
+  for (const Layer& layer : layers_) {
+    require(names.insert(layer->name()).second, "model", "two layers are called '", layer->name(),
+            "'; layers of a model need names of their own");
+  }
+}
+
+std::vector<Tensor> Functional::call_many(Scope& s, std::span<const Tensor> xs) {
+  require(xs.size() == inputs_.size(), name(), "expected ", inputs_.size(), " inputs, got ", xs.size());
+  std::map<std::pair<const LayerCall*, size_t>, Tensor> values;
+  for (size_t i = 0; i < xs.size(); ++i) values[{inputs_[i].call().get(), inputs_[i].index()}] = xs[i];
+  const auto value = [&](const Symbol& x) { return values.at({x.call().get(), x.index()}); };
+  for (const CallPtr& call : calls_) {
+    if (values.count({call.get(), 0}) != 0) continue;
+    std::vector<Tensor> inputs;
+    for (const Symbol& x : call->inputs) inputs.push_back(value(x));
+    Arguments arguments{{}, call->options.constants};
+    for (const auto& [name, x] : call->options.tensors) arguments.tensors.emplace_back(name, value(x));
+    const std::vector<Tensor> ys = s.call(call->layer, inputs, arguments);
+    for (size_t i = 0; i < ys.size(); ++i) values[{call.get(), i}] = ys[i];
+  }
+  std::vector<Tensor> results;
+  for (const Symbol& y : outputs_) results.push_back(value(y));
+  return results;
+}
+
+std::vector<Tensor> SequentialLayer::call_many(Scope& s, std::span<const Tensor> xs) {
+  std::vector<Tensor> values(xs.begin(), xs.end());
+  for (const Layer& layer : layers_) values = s.call(layer, values);
+  return values;
+}
+
+void SequentialLayer::add(const Layer& layer) {
+  require(layer.get() != nullptr, name(), "expected a layer, got none");
+  for (const Layer& other : layers_) {
+    require(other->name() != layer->name(), name(), "two layers are called '", layer->name(),
+            "'; layers of a model need names of their own");
+  }
+  const bool is_input = dynamic_cast<const InputLayer*>(layer.get()) != nullptr;
+  require(!is_input || layers_.empty(), name(), "an Input can only come first");
+  if (is_input) {
+    inputs_ = {symbol_of(layer)};
+    outputs_ = inputs_;
+  } else if (!outputs_.empty()) {
+    outputs_ = layer.outputs(outputs_);
+  }
+  layers_.push_back(layer);
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,58 @@
+// Networks: layers made of layers. Functional runs a graph of calls, SequentialLayer a chain.
+#pragma once
+
+#include <map>
+
+#include "plimsoll/layer.h"
+
+namespace plimsoll {
+
+// What both have in common, for models and files.
+class Network : public LayerBase {
+ public:
+  // Each layer once, in Keras's order; input layers too.
+  virtual const std::vector<Layer>& layers() const = 0;
+  // Empty for a chain whose input is not known yet.
+  virtual const std::vector<Symbol>& inputs() const = 0;
+  virtual const std::vector<Symbol>& outputs() const = 0;
+  // In files a layer inside is named by its place: Keras's "layers/dense_1".
+  void visit_inner(const std::function<void(std::string_view, const Layer&)>& visit) const override;
+  // One name per output: its layer's, with a number where that is not enough.
+  std::vector<std::string> output_names() const;
+};
+
+class Functional final : public Network {
+ public:
+  // Throws Error{invalid_argument} if an output depends on an input that is not listed.
+  Functional(std::vector<Symbol> inputs, std::vector<Symbol> outputs);
+  std::string_view class_name() const override { return "Functional"; }
+  std::vector<Tensor> call_many(Scope& s, std::span<const Tensor> xs) override;
+
+  const std::vector<Layer>& layers() const override { return layers_; }
+  const std::vector<Symbol>& inputs() const override { return inputs_; }
+  const std::vector<Symbol>& outputs() const override { return outputs_; }
+  // In an order in which they can run.
+  const std::vector<std::shared_ptr<const LayerCall>>& calls() const { return calls_; }
+
+ private:
+  std::vector<Symbol> inputs_, outputs_;
+  std::vector<std::shared_ptr<const LayerCall>> calls_;
+  std::vector<Layer> layers_;
+};
+
+class SequentialLayer final : public Network {
+ public:
+  std::string_view class_name() const override { return "Sequential"; }
+  std::vector<Tensor> call_many(Scope& s, std::span<const Tensor> xs) override;
+  void add(const Layer& layer);
+
+  const std::vector<Layer>& layers() const override { return layers_; }
+  const std::vector<Symbol>& inputs() const override { return inputs_; }
+  const std::vector<Symbol>& outputs() const override { return outputs_; }
+
+ private:
+  std::vector<Layer> layers_;
+  std::vector<Symbol> inputs_, outputs_;
+};
+
+}  // namespace plimsoll

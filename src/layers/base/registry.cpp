@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <mutex>
+#include <random>
+
+#include "layers/base/class_list.h"
+#include "plimsoll/config.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll {
+namespace {
+
+std::vector<ClassDef>& rows() {
+  static std::vector<ClassDef> all = [] {
+    std::vector<ClassDef> list;
+    for (const ClassFile file : class_files()) {
+      const std::span<const ClassDef> rows = file();
+      list.insert(list.end(), rows.begin(), rows.end());
+    }
+    return list;
+  }();
+  return all;
+}
+
+const ClassDef* find_row(Family family, std::string_view name) {
+  for (const ClassDef& row : rows()) {
+    if (row.family == family && (row.name == name || (!row.alias.empty() && row.alias == name))) return &row;
+  }
+  return nullptr;
+}
+
+struct SeedSource {
+  std::mutex mutex;
+  std::mt19937_64 engine{std::random_device{}()};
+};
+SeedSource& seeds() {
+  static SeedSource source;
+  return source;
+}
+
+}  // namespace
+
+std::string_view name_of(Family family) {
+  constexpr std::string_view kNames[] = {"layer", "initializer", "regularizer", "constraint",
+                                         "loss",  "metric",      "optimizer",   "schedule"};
+  return kNames[static_cast<size_t>(family)];
+}
+
+Ints Dims::of_rank(int rank, std::string_view place) const {
+  if (size() == 1) return Ints(static_cast<size_t>(rank), front());
+  require(std::ssize(*this) == rank, place, "expected one size or ", rank, ", got ", size());
+  return *this;
+}
+
+std::shared_ptr<Configurable> make_object(Family family, std::string_view name) {
+  if (const ClassDef* row = find_row(family, name)) return row->make();
+  std::string known;
+  for (const std::string& n : object_names(family)) known += (known.empty() ? "" : ", ") + n;
+  fail(ErrorKind::not_found, name_of(family), "there is none called '", name, "'; there are: ", known);
+}
+
+std::vector<std::string> object_names(Family family) {
+  std::vector<std::string> names;
+  for (const ClassDef& row : rows()) {
+    if (row.family == family) names.emplace_back(row.alias.empty() ? row.name : row.alias);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void register_class(const ClassDef& row) {
+  require(find_row(row.family, row.name) == nullptr, name_of(row.family), "the name '", row.name, "' is taken");
+  rows().push_back(row);
+}
+
+void set_random_seed(uint64_t seed) {
+  SeedSource& s = seeds();
+  const std::lock_guard lock(s.mutex);
+  s.engine.seed(seed);
+}
+
+int64_t next_seed() {
+  SeedSource& s = seeds();
+  const std::lock_guard lock(s.mutex);
+  return static_cast<int64_t>(s.engine() >> 33);
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,97 @@
+// Symbols: what a layer makes of symbolic inputs is found by tracing it alone, on sizes made up for those not known.
+#include "layers/base/input_layer.h"
+#include "layers/base/trace.h"
+#include "plimsoll/error.h"
+#include "plimsoll/layers/core.h"
+
+namespace plimsoll {
+namespace {
+
+// Two sizes for a batch and two for any other axis that is not known: a size of the result that differs between the
+// two traces is not known either. Large enough for the windows of image models.
+struct MadeUp {
+  int64_t batch, other;
+};
+constexpr MadeUp kFirst{2, 224};
+constexpr MadeUp kSecond{3, 256};
+
+Shape made_up(const SymbolShape& shape, const MadeUp& sizes) {
+  Ints known = shape;
+  for (size_t i = 0; i < known.size(); ++i) {
+    if (known[i] < 0) known[i] = i == 0 ? sizes.batch : sizes.other;
+  }
+  return Shape(known);
+}
+
+std::vector<TensorType> trace_types(const LayerCall& call, const MadeUp& sizes) {
+  Graph graph;
+  Trace trace(graph, false);
+  const auto stand_in = [&](const Symbol& x) { return graph.input("x", x.dtype(), made_up(x.shape(), sizes)); };
+  std::vector<Tensor> inputs;
+  for (const Symbol& x : call.inputs) inputs.push_back(stand_in(x));
+  Arguments arguments{{}, call.options.constants};
+  for (const auto& [name, x] : call.options.tensors) arguments.tensors.emplace_back(name, stand_in(x));
+  std::vector<TensorType> types;
+  for (const Tensor& y : trace.call(call.layer, inputs, arguments)) types.push_back(y.type());
+  return types;
+}
+
+void infer_outputs(LayerCall& call) {
+  const std::vector<TensorType> first = trace_types(call, kFirst);
+  const std::vector<TensorType> second = trace_types(call, kSecond);
+  for (size_t i = 0; i < first.size(); ++i) {
+    SymbolShape shape(first[i].shape.begin(), first[i].shape.end());
+    for (size_t k = 0; k < shape.size(); ++k) {
+      if (shape[k] != second[i].shape[static_cast<int>(k)]) shape[k] = -1;
+    }
+    call.outputs.push_back({std::move(shape), first[i].dtype});
+  }
+}
+
+}  // namespace
+
+const SymbolShape& Symbol::shape() const { return call_->outputs[index_].shape; }
+DType Symbol::dtype() const { return call_->outputs[index_].dtype; }
+
+Layer::Layer(const Symbol& input) : layer_(input.defined() ? input.call()->layer.pointer() : nullptr) {
+  require(dynamic_cast<InputLayer*>(layer_.get()) != nullptr, "layer",
+          "expected a layer or the result of Input(), got another tensor");
+}
+
+std::vector<Symbol> Layer::outputs(const std::vector<Symbol>& xs, const CallOptions& options) const {
+  require(layer_ != nullptr, "layer", "expected a layer, got none");
+  for (const Symbol& x : xs) require(x.defined(), layer_->name(), "was called on an undefined symbol");
+  auto call = std::make_shared<LayerCall>(LayerCall{*this, xs, options, {}});
+  infer_outputs(*call);
+  std::vector<Symbol> ys;
+  for (size_t i = 0; i < call->outputs.size(); ++i) ys.emplace_back(call, i);
+  return ys;
+}
+
+Symbol Layer::operator()(const std::vector<Symbol>& xs, const CallOptions& options) const {
+  const std::vector<Symbol> ys = outputs(xs, options);
+  require(ys.size() == 1, layer_->name(), "has ", ys.size(), " outputs: call outputs()");
+  return ys[0];
+}
+
+Symbol Layer::operator()(const Symbol& x, const CallOptions& options) const {
+  return (*this)(std::vector<Symbol>{x}, options);
+}
+
+std::vector<Tensor> InputLayer::call_many(Scope&, std::span<const Tensor> xs) { return {xs.begin(), xs.end()}; }
+
+Symbol symbol_of(const Layer& input) {
+  const auto& layer = dynamic_cast<const InputLayer&>(*input);
+  auto call = std::make_shared<LayerCall>(LayerCall{input, {}, {}, {{layer.batch_shape, layer.dtype}}});
+  return {std::move(call), 0};
+}
+
+Symbol Input(const SymbolShape& shape, const InputOptions& options) {
+  auto layer = std::make_shared<InputLayer>();
+  layer->batch_shape = {options.batch_size.value_or(-1)};
+  layer->batch_shape.insert(layer->batch_shape.end(), shape.begin(), shape.end());
+  layer->dtype = options.dtype;
+  return symbol_of(own_layer(std::move(layer), options.name));
+}
+
+}  // namespace plimsoll

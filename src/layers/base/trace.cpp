@@ -1,0 +1,149 @@
+#include "layers/base/trace.h"
+
+#include "plimsoll/error.h"
+#include "plimsoll/ops/math.h"
+#include "plimsoll/ops/random.h"
+
+namespace plimsoll {
+
+std::vector<Tensor> Trace::call(const Layer& layer, std::span<const Tensor> xs, const Arguments& arguments) {
+  require(layer.get() != nullptr, "layer", "expected a layer, got none");
+  const bool was_built = layer->built();
+  const bool was_training = training_;
+  const std::string outer = graph_.set_layer(layer->name());
+  const auto restore = [&] {
+    training_ = was_training;
+    graph_.set_layer(outer);
+  };
+  if (const Attr* given = arguments.constants.find("training")) {
+    if (const bool* on = std::get_if<bool>(given)) training_ = *on;
+  }
+  try {
+    std::vector<Tensor> ys = call_built(*layer, xs, arguments);
+    layer->built_ = true;
+    restore();
+    return ys;
+  } catch (...) {
+    if (!was_built) layer->variables_.clear();
+    restore();
+    throw;
+  }
+}
+
+std::vector<Tensor> Trace::call_built(LayerBase& layer, std::span<const Tensor> xs, const Arguments& arguments) {
+  std::vector<Tensor> inputs(xs.begin(), xs.end());
+  const DType compute = layer.compute_dtype();
+  for (Tensor& x : inputs) {
+    if (!is_float(x.dtype()) || x.dtype() == compute) continue;
+    const Tensor mask = this->mask(x);
+    x = cast(x, compute);
+    if (mask.defined()) set_mask(x, mask);
+  }
+  Scope scope(*this, layer, arguments);
+  std::vector<Tensor> ys = layer.call_many(scope, inputs);
+  if (layer.passes_mask() && !inputs.empty()) {
+    for (const Tensor& y : ys) {
+      if (!mask(y).defined()) set_mask(y, mask(inputs[0]));
+    }
+  }
+  return ys;
+}
+
+Trace::Held& Trace::held(const VariablePtr& variable) {
+  const auto [place, added] = index_.try_emplace(variable.get(), held_.size());
+  if (added) {
+    const Tensor value = graph_.variable(variable->name, variable->value);
+    held_.push_back({variable, value, value});
+  }
+  return held_[place->second];
+}
+
+Tensor Trace::value(const VariablePtr& variable) { return held(variable).now; }
+Tensor Trace::initial_value(const VariablePtr& variable) { return held(variable).before; }
+void Trace::update(const VariablePtr& variable, const Tensor& next) { held(variable).now = next; }
+
+void Trace::add_updates() {
+  for (const Held& h : held_) {
+    if (h.now.id() != h.before.id()) graph_.update(h.before, h.now);
+  }
+}
+
+Tensor Trace::mask(const Tensor& x) const {
+  if (!x.is_symbolic()) return {};
+  const auto found = masks_.find(x.id());
+  return found == masks_.end() ? Tensor() : found->second;
+}
+
+void Trace::set_mask(const Tensor& x, const Tensor& mask) {
+  if (x.is_symbolic() && mask.defined()) masks_[x.id()] = mask;
+}
+
+bool Scope::training() const { return trace_.training(); }
+
+Tensor Scope::weight(std::string_view name, const Shape& shape, const Initializer& initializer,
+                     const WeightOptions& options) {
+  VariablePtr variable = layer_.find_variable(name);
+  if (variable == nullptr) {
+    require(bool(initializer), layer_.name(), "weight '", name, "' has no initializer");
+    const DType dtype = options.dtype.value_or(layer_.variable_dtype());
+    variable = layer_.add_variable({.name = std::string(name),
+                                    .value = initializer->make(shape, dtype),
+                                    .trainable = options.trainable,
+                                    .regularizer = options.regularizer,
+                                    .constraint = options.constraint});
+  }
+  require(variable->value.shape() == shape, layer_.name(), "its weight '", name, "' was built with shape ",
+          variable->value.shape(), ", this input asks for ", shape,
+          "; a size that weights depend on must be known and stay the same");
+  const Tensor value = trace_.value(variable);
+  return options.dtype || !is_float(value.dtype()) ? value : cast(value, layer_.compute_dtype());
+}
+
+void Scope::update(std::string_view name, const Tensor& next) {
+  const VariablePtr variable = layer_.find_variable(name);
+  require(variable != nullptr, layer_.name(), "has no weight '", name, "' to update");
+  trace_.update(variable, cast(next, variable->value.dtype()));
+}
+
+Tensor Scope::random_key(const std::optional<int64_t>& seed, std::string_view generator) {
+  const std::string name = std::string(generator) + "/seed_generator_state";
+  VariablePtr variable = layer_.find_variable(name);
+  if (variable == nullptr) {
+    const uint32_t state[2] = {static_cast<uint32_t>(seed.value_or(next_seed())), 0};
+    variable = layer_.add_variable({.name = name,
+                                    .value = Tensor::from<uint32_t>(state, Shape{2}),
+                                    .trainable = false,
+                                    .is_seed = true});
+  }
+  const Tensor key = trace_.value(variable);
+  const uint32_t one[2] = {0, 1};
+  trace_.update(variable, key + Tensor::from<uint32_t>(one, Shape{2}));
+  return key;
+}
+
+void Scope::add_loss(const Tensor& scalar) { trace_.add_loss(scalar); }
+Tensor Scope::mask(const Tensor& x) const { return trace_.mask(x); }
+void Scope::set_mask(const Tensor& y, const Tensor& mask) { trace_.set_mask(y, mask); }
+
+Tensor Scope::argument(std::string_view name) const {
+  for (const auto& [given, tensor] : arguments_.tensors) {
+    if (given == name) return tensor;
+  }
+  return {};
+}
+
+const Attr* Scope::constant(std::string_view name) const { return arguments_.constants.find(name); }
+
+Tensor Scope::call(const Layer& inner, const Tensor& x) {
+  const std::vector<Tensor> ys = trace_.call(inner, {&x, 1});
+  require(ys.size() == 1, inner->name(), "expected one output, got ", ys.size());
+  return ys[0];
+}
+
+std::vector<Tensor> Scope::call(const Layer& inner, std::span<const Tensor> xs, const Arguments& arguments) {
+  return trace_.call(inner, xs, arguments);
+}
+
+DType Scope::compute_dtype() const { return layer_.compute_dtype(); }
+
+}  // namespace plimsoll
