@@ -1,0 +1,31 @@
+// Arrays in NumPy's file formats, and CSV, as tensors. What is read is charged to the account; all sizes of a file are checked
+// before anything is allocated. Writing is atomic: under another name, synced, then renamed; a failure or a kill
+// leaves the old file or the new one. Functions throw Error{not_found}, {io}, {bad_file} with file and place, and {unsupported}
+// for element types that have no DType (text, objects, dates).
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plimsoll/tensor.h"
+
+namespace plimsoll {
+
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+using NamedTypes = std::vector<std::pair<std::string, TensorType>>;
+
+Tensor read_npy(const std::string& path);
+// Members in the order of the file, names without ".npy".
+NamedTensors read_npz(const std::string& path);
+// The same from the headers alone.
+NamedTypes npz_types(const std::string& path);
+
+// bfloat16 becomes float32, which NumPy can read.
+void write_npy(const std::string& path, const Tensor& array);
+void write_npz(const std::string& path, const NamedTensors& arrays, bool compress = false);
+// One row per record, one column per element of a record; a header line if there are column names, as many as columns.
+// Numbers are written so that they read back exactly.
+void write_csv(const std::string& path, const Tensor& array, const std::vector<std::string>& columns = {});
+
+}  // namespace plimsoll

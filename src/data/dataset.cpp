@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <utility>
+
+#include "data/reader.h"
+#include "data/settings.h"
+#include "plimsoll/data.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll {
+namespace {
+
+using data::OrderStep;
+using data::Settings;
+
+std::shared_ptr<const Dataset::Body> body_of(data::SourcePtr source) {
+  auto body = std::make_shared<Dataset::Body>();
+  body->types = source->types();
+  body->settings.threads = source->threads();
+  body->settings.prefetch = source->prefetch();
+  body->source = std::move(source);
+  return body;
+}
+
+template <class Edit>
+std::shared_ptr<const Dataset::Body> edited(const Dataset::Body& from, Edit&& edit) {
+  auto body = std::make_shared<Dataset::Body>(from);
+  edit(body->settings);
+  return body;
+}
+
+std::shared_ptr<const Dataset::Body> with_step(const Dataset::Body& from, const OrderStep& step) {
+  auto body = edited(from, [&](Settings& s) { s.order.push_back(step); });
+  if (body->random_access()) data::size_after(*body->source->records(), body->settings.order);  // checks for overflow
+  return body;
+}
+
+// A record of zeros, as a map is tried on.
+Record zeros(const RecordTypes& types) {
+  Record record;
+  for (const auto& [dtype, shape] : types.x) record.x.push_back(Tensor::zeros(dtype, shape));
+  for (const auto& [dtype, shape] : types.y) record.y.push_back(Tensor::zeros(dtype, shape));
+  for (const auto& [dtype, shape] : types.weights) record.weights.push_back(Tensor::zeros(dtype, shape));
+  return record;
+}
+
+RecordTypes types_of(const Record& record) {
+  RecordTypes types;
+  const auto add = [](const std::vector<Tensor>& tensors, std::vector<TensorType>& list) {
+    for (const Tensor& t : tensors) {
+      require(t.defined() && !t.is_symbolic(), "dataset.map", "expected concrete tensors in the changed record");
+      list.push_back(t.type());
+    }
+  };
+  add(record.x, types.x);
+  add(record.y, types.y);
+  add(record.weights, types.weights);
+  require(!types.x.empty(), "dataset.map", "expected the changed record to have a tensor in x, got none");
+  return types;
+}
+
+}  // namespace
+
+Dataset Dataset::arrays(std::vector<Tensor> x, std::vector<Tensor> y, std::vector<Tensor> weights) {
+  return Dataset(body_of(data::array_source(std::move(x), std::move(y), std::move(weights))));
+}
+
+Dataset Dataset::generator(std::function<Generator(int64_t epoch)> open, RecordTypes types) {
+  return Dataset(body_of(data::generator_source(std::move(open), std::move(types))));
+}
+
+Dataset Dataset::shuffle(uint64_t seed, int64_t window) const {
+  require(window >= 0, "dataset.shuffle", "expected a window of 0 or more records, got ", window);
+  return Dataset(with_step(*body_, {.kind = OrderStep::Kind::shuffle, .seed = seed, .window = window}));
+}
+
+Dataset Dataset::take(int64_t count) const {
+  require(count >= 0, "dataset.take", "expected a count of 0 or more, got ", count);
+  return Dataset(with_step(*body_, {.kind = OrderStep::Kind::take, .count = count}));
+}
+
+Dataset Dataset::skip(int64_t count) const {
+  require(count >= 0, "dataset.skip", "expected a count of 0 or more, got ", count);
+  return Dataset(with_step(*body_, {.kind = OrderStep::Kind::skip, .count = count}));
+}
+
+Dataset Dataset::repeat(int64_t count) const {
+  require(count >= 0, "dataset.repeat", "expected a count of 0 or more, got ", count);
+  return Dataset(with_step(*body_, {.kind = OrderStep::Kind::repeat, .count = count}));
+}
+
+Dataset Dataset::batch(int64_t size, bool drop_remainder) const {
+  require(size > 0, "dataset.batch", "expected a size of 1 or more, got ", size);
+  for (const TensorType& type : data::flat_types(body_->types)) byte_size(type.dtype, type.shape.inserted(0, size));
+  return Dataset(edited(*body_, [&](Settings& s) {
+    s.batch = size;
+    s.drop_remainder = drop_remainder;
+  }));
+}
+
+Dataset Dataset::map(std::function<void(Record&)> change, int threads) const {
+  require(change != nullptr, "dataset.map", "expected a function, got none");
+  require(threads >= 0 && threads <= 1024, "dataset.map", "expected 0 to 1024 threads, got ", threads);
+  auto body = std::make_shared<Body>(*body_);
+  Record sample = zeros(body_->types);
+  change(sample);
+  body->types = types_of(sample);
+  body->settings.threads = std::max(body->settings.threads, threads);
+  body->settings.changes.push_back(std::move(change));
+  return Dataset(std::move(body));
+}
+
+Dataset Dataset::prefetch(int64_t batches) const {
+  require(batches >= 0 && batches <= 1024, "dataset.prefetch", "expected 0 to 1024 batches, got ", batches);
+  return Dataset(edited(*body_, [&](Settings& s) { s.prefetch = batches; }));
+}
+
+Dataset Dataset::skip_bad(bool skip) const {
+  return Dataset(edited(*body_, [&](Settings& s) { s.skip_bad = skip; }));
+}
+
+bool Dataset::random_access() const { return body_->random_access(); }
+
+std::optional<int64_t> Dataset::records() const {
+  if (!random_access()) return std::nullopt;
+  return data::size_after(*body_->source->records(), body_->settings.order);
+}
+
+std::optional<int64_t> Dataset::batches() const {
+  const std::optional<int64_t> count = records();
+  if (!count || body_->leaves_out()) return std::nullopt;
+  const int64_t size = body_->settings.batch;
+  return *count / size + (*count % size != 0 && !body_->settings.drop_remainder ? 1 : 0);
+}
+
+int64_t Dataset::batch_size() const { return body_->settings.batch; }
+const RecordTypes& Dataset::types() const { return body_->types; }
+const std::vector<std::string>& Dataset::class_names() const { return body_->source->class_names(); }
+
+std::unique_ptr<BatchReader> Dataset::read(int64_t epoch, int64_t first_batch) const {
+  require(epoch >= 0 && first_batch >= 0, "dataset.read", "expected an epoch and a batch of 0 or more, got ", epoch,
+          " and ", first_batch);
+  return data::make_reader(body_, epoch, first_batch);
+}
+
+}  // namespace plimsoll

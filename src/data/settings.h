@@ -1,0 +1,41 @@
+// Settings: what a Dataset says about its source. And Body, the two together.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "data/order.h"
+#include "data/sources.h"
+#include "plimsoll/data.h"
+
+namespace plimsoll::data {
+
+using Change = std::function<void(Record&)>;
+
+struct Settings {
+  std::vector<OrderStep> order;
+  std::vector<Change> changes;
+  int64_t batch = 32;
+  bool drop_remainder = false;
+  bool skip_bad = false;
+  int threads = 0;
+  int64_t prefetch = 0;
+};
+
+}  // namespace plimsoll::data
+
+namespace plimsoll {
+
+struct Dataset::Body {
+  data::SourcePtr source;
+  data::Settings settings;
+  RecordTypes types;  // after the changes
+
+  bool random_access() const { return source->records().has_value(); }
+  // Whether batches can lack records that were there.
+  bool leaves_out() const {
+    return settings.skip_bad && (source->can_be_bad() || !settings.changes.empty());
+  }
+};
+
+}  // namespace plimsoll
