@@ -17,6 +17,8 @@ namespace {
 
 // A refusal and the death that follows belong together when no more time than this lies between them.
 constexpr double kSurelyAfter = 0.5, kLikelyAfter = 2;
+// A handler that prints all stacks of a busy process takes its time; a fault older than this was lived with.
+constexpr double kHandlerTakes = 10;
 constexpr uint64_t kStackReach = 256 * 1024;
 
 bool has(const std::string& text, std::string_view what) { return text.find(what) != std::string::npos; }
@@ -35,9 +37,10 @@ std::string signal_text(int signal) {
     int signal;
     const char* name;
   };
-  constexpr Name kNames[] = {{SIGHUP, "SIGHUP"}, {SIGINT, "SIGINT"}, {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},
-                             {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"}, {SIGFPE, "SIGFPE"}, {SIGKILL, "SIGKILL"},
-                             {SIGSEGV, "SIGSEGV"}, {SIGPIPE, "SIGPIPE"}, {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"}};
+  constexpr Name kNames[] = {{SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"},
+                             {SIGILL, "SIGILL"},   {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},
+                             {SIGFPE, "SIGFPE"},   {SIGKILL, "SIGKILL"}, {SIGSEGV, "SIGSEGV"},
+                             {SIGPIPE, "SIGPIPE"}, {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"}};
   for (const auto& n : kNames) {
     if (n.signal == signal) return fmt::format("{} ({})", n.name, ::strsignal(signal));
   }
@@ -52,8 +55,48 @@ const Fault* fault_of(const Evidence& e, int signal) {
   return nullptr;
 }
 
+bool is_fault(int signal) {
+  return signal == SIGSEGV || signal == SIGABRT || signal == SIGBUS || signal == SIGILL || signal == SIGFPE;
+}
+
+// The signal in the first header that Python's faulthandler wrote; 0 if it wrote none.
+int signal_in_dump(const std::string& words) {
+  constexpr std::string_view kHeader = "Fatal Python error: ";
+  const size_t at = words.find(kHeader);
+  if (at == std::string::npos) return 0;
+  const std::string_view name = std::string_view(words).substr(at + kHeader.size());
+  auto is = [&](std::string_view n) { return name.substr(0, n.size()) == n; };
+  return is("Segmentation fault")    ? SIGSEGV
+         : is("Illegal instruction") ? SIGILL
+         : is("Bus error")           ? SIGBUS
+         : is("Aborted")             ? SIGABRT
+         : is("Floating")            ? SIGFPE
+                                     : 0;
+}
+
+// The first fault whose handler did not return. A handler that prints the stacks of all threads while they
+// run on may itself be struck by a second, and the wait status tells of that one alone.
+const Fault* first_fault(const Evidence& e) {
+  for (const auto& f : e.faults) {
+    if (f.pid == e.pid && is_fault(f.signal) && !f.survived && e.time - f.time < kHandlerTakes) return &f;
+  }
+  return nullptr;
+}
+
+int first_signal(const Evidence& e) {
+  const int last = WTERMSIG(e.wait_status);
+  if (!is_fault(last)) return last;
+  const Fault* first = first_fault(e);
+  // Python's own account counts where no note was made; a child writes to the same stderr, but makes notes
+  // too.
+  const int told = signal_in_dump(e.last_words);
+  const bool known = std::any_of(e.faults.begin(), e.faults.end(), [&](auto& f) { return f.signal == told; });
+  return told != 0 && !known ? told : first ? first->signal : last;
+}
+
 void add_where(Verdict& v, const Fault* fault) {
-  if (fault && !fault->module.empty()) v.evidence.push_back(fmt::format("the instruction lies in {}", fault->module));
+  if (fault && !fault->module.empty())
+    v.evidence.push_back(fmt::format("the instruction lies in {}", fault->module));
 }
 
 void add_memory(Verdict& v, const Evidence& e) {
@@ -68,7 +111,8 @@ void add_memory(Verdict& v, const Evidence& e) {
 
 void advise_memory(Verdict& v) {
   v.advice.push_back("take a smaller batch, or load the data in parts instead of whole");
-  v.advice.push_back("free what is no longer needed (del x; keras.backend.clear_session()) before the next large step");
+  v.advice.push_back(
+      "free what is no longer needed (del x; keras.backend.clear_session()) before the next large step");
   v.advice.push_back("raise the line if the machine has room: plimsoll kernel install --memory …");
 }
 
@@ -77,18 +121,23 @@ void advise_memory(Verdict& v) {
 bool by_refusal(const Evidence& e, Verdict& v) {
   if (e.refusals.empty()) return false;
   const Refusal& r = e.refusals.back();
-  const double since = e.time - r.time;
+  // From the blow, not from the end: a handler on a busy machine may take seconds in between.
+  const Fault* blow = first_fault(e);
+  const double since = (blow && blow->time >= r.time ? blow->time : e.time) - r.time;
   if (since > kLikelyAfter) return false;
   v.cause = Cause::memory_line;
   v.certain = since <= kSurelyAfter;
-  v.title = fmt::format("over the memory line: a request for {} was refused, and the program did not survive that",
-                        bytes_text(r.size));
+  v.title =
+      fmt::format("over the memory line: a request for {} was refused, and the program did not survive that",
+                  bytes_text(r.size));
   v.evidence.push_back(fmt::format("{} asked for with {} resident; the line is at {}", bytes_text(r.size),
                                    bytes_text(r.resident), bytes_text(r.line)));
   v.evidence.push_back(fmt::format("it died {:.0f} ms after the refusal, by {}", since * 1e3,
-                                   WIFSIGNALED(e.wait_status) ? signal_text(WTERMSIG(e.wait_status))
-                                                              : fmt::format("exit status {}", WEXITSTATUS(e.wait_status))));
-  for (size_t i = 0; i < std::min<size_t>(r.frames.size(), 4); ++i) v.evidence.push_back("asked by " + r.frames[i]);
+                                   WIFSIGNALED(e.wait_status)
+                                       ? signal_text(WTERMSIG(e.wait_status))
+                                       : fmt::format("exit status {}", WEXITSTATUS(e.wait_status))));
+  for (size_t i = 0; i < std::min<size_t>(r.frames.size(), 4); ++i)
+    v.evidence.push_back("asked by " + r.frames[i]);
   advise_memory(v);
   return true;
 }
@@ -96,21 +145,27 @@ bool by_refusal(const Evidence& e, Verdict& v) {
 void by_kill(const Evidence& e, Verdict& v) {
   if (e.leaf_limit > 0 && e.leaf_oom_kills > 0 && e.leaf_limit_hits > 0) {
     v.cause = Cause::cgroup_oom;
-    v.title = fmt::format("out of memory: it ran into the hard limit of {} above its line", bytes_text(e.leaf_limit));
-    v.evidence.push_back(fmt::format("its own control group counts {} out-of-memory kill(s), with its limit met", e.leaf_oom_kills));
-  } else if (!e.kernel_log.empty() || e.leaf_oom_kills > 0 || e.group_oom_kills > 0 || e.system_oom_kills > 0) {
+    v.title = fmt::format("out of memory: it ran into the hard limit of {} above its line",
+                          bytes_text(e.leaf_limit));
+    v.evidence.push_back(fmt::format(
+        "its own control group counts {} out-of-memory kill(s), with its limit met", e.leaf_oom_kills));
+  } else if (!e.kernel_log.empty() || e.leaf_oom_kills > 0 || e.group_oom_kills > 0 ||
+             e.system_oom_kills > 0) {
     v.cause = Cause::host_oom;
     v.certain = !e.kernel_log.empty() || e.leaf_oom_kills > 0 || e.group_oom_kills > 0;
     v.title = "out of memory: the machine or the container had none left, and the system killed the kernel";
     if (!e.kernel_log.empty()) v.evidence.push_back("kernel log: " + e.kernel_log);
-    if (e.leaf_oom_kills > 0) v.evidence.push_back("its own control group counts an out-of-memory kill, below its own limit");
-    if (e.group_oom_kills > 0) v.evidence.push_back("the container's control group counts an out-of-memory kill");
+    if (e.leaf_oom_kills > 0)
+      v.evidence.push_back("its own control group counts an out-of-memory kill, below its own limit");
+    if (e.group_oom_kills > 0)
+      v.evidence.push_back("the container's control group counts an out-of-memory kill");
     if (e.system_oom_kills > 0) v.evidence.push_back("the machine counts an out-of-memory kill at that time");
   } else {
     v.cause = Cause::outside_kill;
     v.title = "killed from outside (SIGKILL), by a user, a program or a job scheduler";
     v.evidence.push_back("no out-of-memory killer was at work: all counters stand where they stood");
-    v.advice.push_back("ask who manages this machine; batch systems kill what runs too long or uses too much");
+    v.advice.push_back(
+        "ask who manages this machine; batch systems kill what runs too long or uses too much");
   }
   add_memory(v, e);
   if (is_memory(v.cause)) advise_memory(v);
@@ -131,11 +186,14 @@ void by_segfault(const Evidence& e, Verdict& v) {
   if (stack_overflowed(e, fault)) {
     v.cause = Cause::stack_overflow;
     v.title = "the stack overflowed: a recursion without end, or too deep for native code";
-    v.evidence.push_back(fault ? fmt::format("SIGSEGV at 0x{:x}, {} bytes from the stack pointer", fault->address,
+    v.evidence.push_back(fault ? fmt::format("SIGSEGV at 0x{:x}, {} bytes from the stack pointer",
+                                             fault->address,
                                              static_cast<int64_t>(fault->address - fault->stack_pointer))
                                : "SIGSEGV, and no room on the stack for the handler that was in place");
     add_where(v, fault);
-    v.advice.push_back("look for a function that calls itself; a RecursionError was avoided by setrecursionlimit or native code");
+    v.advice.push_back(
+        "look for a function that calls itself; a RecursionError was avoided by setrecursionlimit or native "
+        "code");
     v.advice.push_back("deep but finite: run it in a thread after threading.stack_size(512 * 1024 * 1024)");
     return;
   }
@@ -160,13 +218,17 @@ void by_illegal_instruction(const Evidence& e, Verdict& v) {
   if (fault && !fault->instruction.empty()) {
     std::string bytes;
     for (uint8_t b : fault->instruction) bytes += fmt::format("{:02x} ", b);
-    v.evidence.push_back(fmt::format("instruction bytes {}{}", bytes, family.empty() ? "" : "(" + family + ")"));
+    v.evidence.push_back(
+        fmt::format("instruction bytes {}{}", bytes, family.empty() ? "" : "(" + family + ")"));
   }
   add_where(v, fault);
   if (!family.empty()) {
-    v.evidence.push_back(fmt::format("this processor has: {}", e.cpu_features.empty() ? "(unknown)" : e.cpu_features));
+    v.evidence.push_back(
+        fmt::format("this processor has: {}", e.cpu_features.empty() ? "(unknown)" : e.cpu_features));
   }
-  v.advice.push_back("install a build for this processor (for instance from conda-forge, or tensorflow-cpu of another version)");
+  v.advice.push_back(
+      "install a build for this processor (for instance from conda-forge, or tensorflow-cpu of another "
+      "version)");
   v.advice.push_back("run `plimsoll doctor`, which names the libraries that need what this processor lacks");
 }
 
@@ -179,8 +241,10 @@ void by_bus_error(const Evidence& e, Verdict& v) {
                                      fault->mapping.empty() ? "" : ", in the mapping of " + fault->mapping));
     add_where(v, fault);
   }
-  v.advice.push_back("a memory-mapped file was cut short while in use: do not rewrite data files that are open");
-  v.advice.push_back("or shared memory is full (df /dev/shm): fewer DataLoader workers, or a larger --shm-size");
+  v.advice.push_back(
+      "a memory-mapped file was cut short while in use: do not rewrite data files that are open");
+  v.advice.push_back(
+      "or shared memory is full (df /dev/shm): fewer DataLoader workers, or a larger --shm-size");
 }
 
 // Text that says why a process aborted, most telling first.
@@ -209,8 +273,11 @@ void by_text(const Telltale& t, const Evidence& e, Verdict& v) {
   switch (t.cause) {
     case Cause::duplicate_openmp:
       v.title = "two OpenMP runtimes in one process (OMP: Error #15)";
-      v.advice.push_back("take the packages that bring libiomp5/libomp from one source (all pip or all conda)");
-      v.advice.push_back("`plimsoll doctor` lists both copies; KMP_DUPLICATE_LIB_OK=TRUE hides the error and may give wrong results");
+      v.advice.push_back(
+          "take the packages that bring libiomp5/libomp from one source (all pip or all conda)");
+      v.advice.push_back(
+          "`plimsoll doctor` lists both copies; KMP_DUPLICATE_LIB_OK=TRUE hides the error and may give wrong "
+          "results");
       break;
     case Cause::bad_alloc:
       v.title = "out of memory: an allocation failed in C++ code that does not handle it (std::bad_alloc)";
@@ -219,7 +286,8 @@ void by_text(const Telltale& t, const Evidence& e, Verdict& v) {
       break;
     case Cause::failed_check:
       v.title = "a check in native code failed, and it aborted: " + line_with(e.last_words, t.text);
-      v.advice.push_back("the text names the file and the condition; search for it, or report it to the library's authors");
+      v.advice.push_back(
+          "the text names the file and the condition; search for it, or report it to the library's authors");
       break;
     default: {
       const std::string what = line_with(e.last_words, "what():");
@@ -232,7 +300,8 @@ void by_text(const Telltale& t, const Evidence& e, Verdict& v) {
 
 void by_abort(const Evidence& e, Verdict& v) {
   for (const auto& t : kTelltales) {
-    if (has(e.last_words, t.text) && !(t.text == "Fatal Python error:" && has(e.last_words, "Fatal Python error: Aborted"))) {
+    if (has(e.last_words, t.text) &&
+        !(t.text == "Fatal Python error:" && has(e.last_words, "Fatal Python error: Aborted"))) {
       return by_text(t, e, v);
     }
   }
@@ -243,16 +312,21 @@ void by_abort(const Evidence& e, Verdict& v) {
 }
 
 void by_signal(const Evidence& e, Verdict& v) {
-  const int signal = WTERMSIG(e.wait_status);
+  const int last = WTERMSIG(e.wait_status), signal = first_signal(e);
   v.evidence.push_back("ended by " + signal_text(signal));
-  const bool fatal = signal == SIGSEGV || signal == SIGABRT || signal == SIGBUS || signal == SIGILL || signal == SIGFPE;
-  if (fatal && by_refusal(e, v)) return;
+  if (last != signal) v.evidence.push_back("whose handler was then ended by " + signal_text(last));
+  if (is_fault(signal) && by_refusal(e, v)) return;
   switch (signal) {
-    case SIGKILL: return by_kill(e, v);
-    case SIGSEGV: return by_segfault(e, v);
-    case SIGILL: return by_illegal_instruction(e, v);
-    case SIGBUS: return by_bus_error(e, v);
-    case SIGABRT: return by_abort(e, v);
+    case SIGKILL:
+      return by_kill(e, v);
+    case SIGSEGV:
+      return by_segfault(e, v);
+    case SIGILL:
+      return by_illegal_instruction(e, v);
+    case SIGBUS:
+      return by_bus_error(e, v);
+    case SIGABRT:
+      return by_abort(e, v);
     case SIGFPE:
       v.cause = Cause::arithmetic;
       v.title = "an arithmetic error in native code, such as an integer division by zero";
@@ -276,21 +350,24 @@ void by_exit(const Evidence& e, Verdict& v) {
   v.cause = Cause::exited;
   v.title = fmt::format("the program ended itself with exit status {}", status);
   v.evidence.push_back(fmt::format("exit status {}, no signal", status));
-  v.advice.push_back("os._exit(), quit() or exit() in a library or in the cell ends the kernel; raise an exception instead");
+  v.advice.push_back(
+      "os._exit(), quit() or exit() in a library or in the cell ends the kernel; raise an exception instead");
 }
 
 }  // namespace
 
 const char* name_of(Cause cause) {
-  constexpr const char* kNames[] = {"memory_line", "cgroup_oom", "host_oom", "bad_alloc", "outside_kill", "terminated",
-                                    "segfault", "stack_overflow", "illegal_instruction", "bus_error", "arithmetic",
-                                    "failed_check", "duplicate_openmp", "aborted", "exited", "startup_crash",
+  constexpr const char* kNames[] = {"memory_line",         "cgroup_oom", "host_oom",   "bad_alloc",
+                                    "outside_kill",        "terminated", "segfault",   "stack_overflow",
+                                    "illegal_instruction", "bus_error",  "arithmetic", "failed_check",
+                                    "duplicate_openmp",    "aborted",    "exited",     "startup_crash",
                                     "stall_timeout"};
   return kNames[static_cast<size_t>(cause)];
 }
 
 bool is_memory(Cause cause) {
-  return cause == Cause::memory_line || cause == Cause::cgroup_oom || cause == Cause::host_oom || cause == Cause::bad_alloc;
+  return cause == Cause::memory_line || cause == Cause::cgroup_oom || cause == Cause::host_oom ||
+         cause == Cause::bad_alloc;
 }
 
 Verdict judge(const Evidence& e) {

@@ -58,8 +58,12 @@ TEST(Cause, DeathRightAfterARefusalIsTheLine) {
   e.refusals.push_back({1, 42, 99.9, 2 * kGiB, 3 * kGiB, 4 * kGiB, {"libfoo.so+0x1 alloc"}});
   EXPECT_EQ(judge(e).cause, Cause::memory_line);
   EXPECT_TRUE(judge(e).certain);
-  e.refusals[0].time = 90;
+  e.refusals[0].time = 95;
   e.faults.push_back(fault(SIGSEGV, 1, 0, 1 << 30));
+  e.faults[0].time = 95.1;  // its handler took the rest
+  EXPECT_EQ(judge(e).cause, Cause::memory_line);
+  EXPECT_TRUE(judge(e).certain);
+  e.faults[0].time = 100;
   EXPECT_EQ(judge(e).cause, Cause::segfault);
 }
 
@@ -78,18 +82,57 @@ TEST(Cause, AFaultThatNoHandlerSawHadNoStackLeft) {
   EXPECT_EQ(judge(e).cause, Cause::stack_overflow);
 }
 
+TEST(Cause, TheFirstSignalDecidesWhenItsHandlerDiesOfAnother) {
+  Evidence e = killed_by(SIGSEGV);
+  e.gate_attached = true;
+  e.faults = {fault(SIGILL, 2, 0x10, 1 << 30), fault(SIGSEGV, 1, 0x20, 1 << 30)};
+  e.faults[0].time = 99;
+  e.faults[1].time = 99.5;
+  EXPECT_EQ(judge(e).cause, Cause::illegal_instruction);
+  e.faults[0].signal = SIGUSR2;  // the guard asking for stacks is no fault
+  EXPECT_EQ(judge(e).cause, Cause::segfault);
+}
+
+TEST(Cause, AFaultThatAProgramLivedWithIsNotBlamed) {
+  Evidence e = killed_by(SIGABRT);
+  e.gate_attached = true;
+  e.faults = {fault(SIGSEGV, 1, 0x10, 1 << 30), fault(SIGABRT, -6, 0, 1 << 30)};
+  e.faults[0].time = e.faults[1].time = 99.9;
+  e.faults[0].survived = true;
+  EXPECT_EQ(judge(e).cause, Cause::aborted);
+  e.faults[0].survived = false;  // its handler never came back: it jumped out of it, long ago
+  e.faults[0].time = 50;
+  EXPECT_EQ(judge(e).cause, Cause::aborted);
+}
+
+TEST(Cause, WhatWasNotNotedTheDumpTells) {
+  Evidence e = killed_by(SIGSEGV);
+  e.last_words = "Fatal Python error: Bus error\n\nThread 0x1:\nFatal Python error: Segmentation fault\n\n";
+  EXPECT_EQ(judge(e).cause, Cause::bus_error);
+  e.faults = {fault(SIGBUS, 2, 0x10, 1 << 30), fault(SIGSEGV, 1, 0x10, 1 << 30)};
+  e.faults[0].pid = 43;
+  e.faults[1].time = 100;
+  EXPECT_EQ(judge(e).cause, Cause::segfault);
+  e.faults.clear();
+  e.wait_status = SIGKILL;
+  EXPECT_EQ(judge(e).cause, Cause::outside_kill);
+}
+
 TEST(Cause, AbortIsExplainedByLastWords) {
   struct Case {
     const char* words;
     Cause cause;
   };
   const Case cases[] = {
-      {"terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n", Cause::bad_alloc},
+      {"terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n",
+       Cause::bad_alloc},
       {"F0000 tensor.cc:3] Check failed: n > 0\n*** Check failure stack trace: ***\n", Cause::failed_check},
       {"a.out: a.c:3: main: Assertion `x' failed.\n", Cause::failed_check},
-      {"OMP: Error #15: Initializing libiomp5.so, but found libomp.so already initialized.\n", Cause::duplicate_openmp},
+      {"OMP: Error #15: Initializing libiomp5.so, but found libomp.so already initialized.\n",
+       Cause::duplicate_openmp},
       {"double free or corruption (out)\n", Cause::aborted},
-      {"terminate called after throwing an instance of 'std::runtime_error'\n  what():  no\n", Cause::aborted},
+      {"terminate called after throwing an instance of 'std::runtime_error'\n  what():  no\n",
+       Cause::aborted},
       {"Fatal Python error: Aborted\n\nCurrent thread 0x1 (most recent call first):\n", Cause::aborted},
       {"", Cause::aborted},
   };

@@ -76,6 +76,7 @@ std::vector<Fault> GatePage::faults() const {
     copy.pid = f.pid;
     copy.signal = f.signal;
     copy.code = f.code;
+    copy.survived = f.survived.load() != 0;
     copy.time = static_cast<double>(f.time_ns) * 1e-9;
     copy.address = f.address;
     copy.instruction_pointer = f.instruction_pointer;

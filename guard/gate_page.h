@@ -19,6 +19,7 @@ struct Refusal {
 
 struct Fault {
   int pid = 0, signal = 0, code = 0;
+  bool survived = false;  // the program's own handler dealt with it
   double time = 0;
   uint64_t address = 0, instruction_pointer = 0, stack_pointer = 0;
   std::vector<uint8_t> instruction;

@@ -36,13 +36,14 @@ struct Fault {
   uint64_t instruction_pointer;
   uint64_t stack_pointer;
   uint8_t instruction[16];
-  int32_t instruction_bytes;  // how many of them could be read
+  int32_t instruction_bytes;      // how many of them could be read
+  std::atomic<int32_t> survived;  // the program's own handler returned
   char module[160];           // "/lib/libfoo.so+0x12ab", where the instruction lies
   char mapping[160];          // the file mapped at `address`, if any
 };
 
 inline constexpr uint32_t kRefusals = 16;
-inline constexpr uint32_t kFaults = 4;
+inline constexpr uint32_t kFaults = 8;
 
 struct Page {
   uint64_t magic;

@@ -1,6 +1,6 @@
-// Fatal signals, noted before the program's own handlers see them: once a handler such as Python's faulthandler
-// has printed and raised the signal again, where and why it struck is lost. The program's handlers are called as
-// they would have been; it never sees ours.
+// Fatal signals, noted before the program's own handlers see them: once a handler such as Python's
+// faulthandler has printed and raised the signal again, where and why it struck is lost. The program's
+// handlers are called as they would have been; it never sees ours.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -21,8 +21,8 @@ namespace {
 
 using Sigaction = int (*)(int, const struct sigaction*, struct sigaction*);
 
-// SIGUSR2 is how the guard asks a Python kernel for its stacks; where it found the processor tells a loop in the
-// interpreter from one in native code.
+// SIGUSR2 is how the guard asks a Python kernel for its stacks; where it found the processor tells a loop in
+// the interpreter from one in native code.
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGUSR2};
 struct sigaction g_theirs[NSIG];
 Sigaction g_sigaction = nullptr;
@@ -36,12 +36,17 @@ bool watched(int signal) {
   return false;
 }
 
-// Finds the line of /proc/self/maps that holds `address`; writes "file+offset". Only system calls: the heap may
-// be what broke.
+// Finds the line of /proc/self/maps that holds `address`; writes "file+offset". Only system calls: the heap
+// may be what broke.
 void describe(uint64_t address, char* out, size_t capacity) {
   out[0] = '\0';
   const int fd = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC));
   if (fd < 0) return;
+  static std::atomic_flag taken;  // its buffers, too large for a signal's stack, serve one thread at a time
+  if (taken.test_and_set()) {
+    ::syscall(SYS_close, fd);
+    return;
+  }
   static char line[512];
   size_t length = 0;
   static char block[4096];
@@ -64,10 +69,12 @@ void describe(uint64_t address, char* out, size_t capacity) {
       const uint64_t offset = ::strtoull(end, nullptr, 16);
       const size_t at = copy_text(out, capacity, name ? name : "(no file)");
       append_hex(out, capacity, at, address - low + offset);
+      taken.clear();
       ::syscall(SYS_close, fd);
       return;
     }
   }
+  taken.clear();
   ::syscall(SYS_close, fd);
 }
 
@@ -81,10 +88,12 @@ int read_bytes(uint64_t address, uint8_t* out, int count) {
   return 0;
 }
 
-void note(int signal, const siginfo_t* info, const ucontext_t* context) {
+// Returns the ticket of the note.
+uint32_t note(int signal, const siginfo_t* info, const ucontext_t* context) {
   const uint32_t ticket = g_page->fault_count.fetch_add(1) + 1;
   Fault& f = g_page->faults[(ticket - 1) % kFaults];
   f.ticket.store(0, std::memory_order_release);
+  f.survived.store(0);
   f.pid = ::getpid();
   f.signal = signal;
   f.code = info->si_code;
@@ -100,10 +109,22 @@ void note(int signal, const siginfo_t* info, const ucontext_t* context) {
   f.instruction_pointer = f.stack_pointer = 0;
   (void)context;
 #endif
+  f.instruction_bytes = 0;
+  f.module[0] = f.mapping[0] = '\0';
+  // What struck is told before where, so that it stands even if the process does not live to finish the note.
+  if (signal != SIGUSR2) f.ticket.store(ticket, std::memory_order_release);
   f.instruction_bytes = read_bytes(f.instruction_pointer, f.instruction, sizeof f.instruction);
   describe(f.instruction_pointer, f.module, sizeof f.module);
   describe(f.address, f.mapping, sizeof f.mapping);
   f.ticket.store(ticket, std::memory_order_release);
+  return ticket;
+}
+
+// Whether a handler comes back tells a fault that a program lives with from one that its handler only
+// reports.
+void note_survival(uint32_t ticket) {
+  Fault& f = g_page->faults[(ticket - 1) % kFaults];
+  if (f.ticket.load() == ticket) f.survived.store(1);
 }
 
 void on_signal(int signal, siginfo_t* info, void* context) {
@@ -111,9 +132,10 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   // program's handler raises again would hide the first.
   static std::atomic<int> seen[NSIG];
   const bool again = signal != SIGUSR2 && info->si_code <= 0 && seen[signal].load() != 0;
+  uint32_t ticket = 0;
   if (g_page && !again) {
     seen[signal].store(1);
-    note(signal, info, static_cast<const ucontext_t*>(context));
+    ticket = note(signal, info, static_cast<const ucontext_t*>(context));
   }
   const struct sigaction& theirs = g_theirs[signal];
   if (theirs.sa_flags & SA_SIGINFO) {
@@ -126,7 +148,9 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     plain.sa_handler = theirs.sa_handler;
     g_sigaction(signal, &plain, nullptr);
     if (info->si_code <= 0 && theirs.sa_handler == SIG_DFL) ::raise(signal);
+    return;
   }
+  if (ticket != 0) note_survival(ticket);
 }
 
 void install(int signal, const struct sigaction* theirs) {
@@ -188,7 +212,8 @@ PLIMSOLL_EXPORT int sigaction(int signal, const struct sigaction* action, struct
 }
 
 PLIMSOLL_EXPORT sighandler_t signal(int signal, sighandler_t handler) {
-  struct sigaction action {}, old{};
+  struct sigaction action {
+  }, old{};
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
   if (::sigaction(signal, &action, &old) != 0) return SIG_ERR;

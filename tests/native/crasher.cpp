@@ -34,6 +34,12 @@ CRASHER void crash_illegal() {
 #endif
 }
 
+// A handler that dies of another signal than the one it was called for.
+CRASHER void crash_twice() {
+  std::signal(SIGILL, [](int) { crash_segfault(); });
+  crash_illegal();
+}
+
 CRASHER void crash_bus(const char* path) {
   const int fd = ::open(path, O_RDWR | O_CREAT, 0600);
   if (fd < 0 || ::ftruncate(fd, 8192) != 0) return;
@@ -52,9 +58,10 @@ CRASHER void crash_check() {
 
 // The words of Intel's and LLVM's OpenMP runtimes when they find another copy of themselves.
 CRASHER void crash_openmp() {
-  std::fputs("OMP: Error #15: Initializing libiomp5.so, but found libomp.so already initialized.\n"
-             "OMP: Hint This means that multiple copies of the OpenMP runtime have been linked into the program.\n",
-             stderr);
+  std::fputs(
+      "OMP: Error #15: Initializing libiomp5.so, but found libomp.so already initialized.\n"
+      "OMP: Hint This means that multiple copies of the OpenMP runtime have been linked into the program.\n",
+      stderr);
   std::abort();
 }
 

@@ -55,6 +55,13 @@ def test_the_note_names_the_line_of_the_cell(kernel, folders):
     assert "<svg" in page.read_text()
 
 
+def test_the_signal_that_struck_first_is_blamed(kernel, folders):
+    from deaths import LOAD
+
+    cause, text, _ = cause_in(kernel.run(LOAD + "lib.crash_twice()"), folders / "state")
+    assert cause == "illegal_instruction" and "whose handler was then ended by SIGSEGV" in text
+
+
 def test_a_refusal_that_was_survived_is_not_blamed(start, folders):
     kernel = start("small")
     assert kernel.run("x = bytearray(1 << 30)")["content"]["ename"] == "MemoryError"
