@@ -34,3 +34,12 @@ if(PLIMSOLL_ONEDNN AND NOT CMAKE_CROSSCOMPILING)
     message(STATUS "oneDNN >= 3 not found: the engine runs on its own kernels")
   endif()
 endif()
+
+# libhdf5 and its high-level part, the serial build. find_package(HDF5) asks a compiler wrapper, which knows only the
+# machine it runs on.
+find_path(HDF5_INCLUDE hdf5_hl.h PATH_SUFFIXES hdf5/serial REQUIRED)
+find_library(HDF5_LIBRARY NAMES hdf5_serial hdf5 PATH_SUFFIXES hdf5/serial REQUIRED)
+find_library(HDF5_HL_LIBRARY NAMES hdf5_serial_hl hdf5_hl PATH_SUFFIXES hdf5/serial REQUIRED)
+add_library(plimsoll_hdf5 INTERFACE)
+target_include_directories(plimsoll_hdf5 SYSTEM INTERFACE ${HDF5_INCLUDE})
+target_link_libraries(plimsoll_hdf5 INTERFACE ${HDF5_HL_LIBRARY} ${HDF5_LIBRARY})

@@ -10,14 +10,14 @@ cd "$(dirname "$0")/.."
 packages=(
   # to build
   cmake ninja-build ccache g++ pkg-config python3 python3-venv
-  libhwy-dev libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev
+  libhwy-dev libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libhdf5-dev
   libzmq3-dev cppzmq-dev libssl-dev
   # to test, measure and look after the code
   libgtest-dev libbenchmark-dev clang clang-format clang-tidy
 )
 arm64_packages=(
   g++-aarch64-linux-gnu qemu-user-static
-  libhwy-dev:arm64 libfmt-dev:arm64 libgtest-dev:arm64 zlib1g-dev:arm64
+  libhwy-dev:arm64 libfmt-dev:arm64 libgtest-dev:arm64 zlib1g-dev:arm64 libhdf5-dev:arm64
 )
 deps=${PLIMSOLL_DEPS:-.deps}
 

@@ -1,0 +1,22 @@
+// What an HDF5 type is to Plimsoll.
+#pragma once
+
+#include <hdf5.h>
+
+#include <cstdint>
+
+#include "keras_io/h5_wire.h"
+
+namespace plimsoll::keras_io {
+
+wire::Kind kind_of(hid_t type);
+
+struct MemoryType {
+  wire::Kind kind = wire::Kind::other;
+  uint8_t dtype = 0;  // a DType
+  hid_t type = -1;    // what to read numbers as: our dtype, in the byte order of the machine
+};
+// The type is libhdf5's own or `type` itself: it need not be closed and lives as long as `type`.
+MemoryType memory_type(hid_t type);
+
+}  // namespace plimsoll::keras_io
