@@ -8,9 +8,6 @@
 
 namespace plimsoll::guard {
 
-// "512MiB", "4GiB", "4GB", "4G", "1.5g", "60%" (of `whole`), or plain bytes.
-// Throws Error{invalid_argument} if it is none of these, zero or negative.
-int64_t parse_size(std::string_view text, int64_t whole);
 
 struct Line {
   int64_t bytes = 0;   // 0: nothing to go by, no line is drawn

@@ -67,16 +67,5 @@ TEST(Chart, DrawsTheLineWhereMemoryComesNearIt) {
   EXPECT_TRUE(svg_chart({}, 5).empty());
 }
 
-TEST(Line, ReadsSizesAsPeopleWriteThem) {
-  EXPECT_EQ(parse_size("4GiB", 0), int64_t{4} << 30);
-  EXPECT_EQ(parse_size("1.5g", 0), int64_t{3} << 29);
-  EXPECT_EQ(parse_size("500 MB", 0), 500'000'000);
-  EXPECT_EQ(parse_size("1024", 0), 1024);
-  EXPECT_EQ(parse_size("60%", 1000), 600);
-  for (const char* bad : {"", "GiB", "-1G", "0", "120%", "4 parsecs", "nan", "1e40"}) {
-    EXPECT_THROW(parse_size(bad, 1000), Error) << bad;
-  }
-}
-
 }  // namespace
 }  // namespace plimsoll::guard

@@ -1,9 +1,32 @@
 #include "common/bytes.h"
 
 #include <array>
+#include <cctype>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
+
+#include "plimsoll/error.h"
 
 namespace plimsoll {
+namespace {
+
+// 0: no such unit. Names are in lower case.
+double unit_bytes(std::string_view name) {
+  struct Unit {
+    std::string_view name;
+    double bytes;
+  };
+  constexpr Unit kUnits[] = {{"", 1},         {"b", 1},     {"k", 0x1p10}, {"kib", 0x1p10}, {"kb", 1e3},
+                             {"m", 0x1p20},   {"mib", 0x1p20}, {"mb", 1e6},   {"g", 0x1p30},   {"gib", 0x1p30},
+                             {"gb", 1e9},     {"t", 0x1p40}, {"tib", 0x1p40}, {"tb", 1e12}};
+  for (const Unit& u : kUnits) {
+    if (u.name == name) return u.bytes;
+  }
+  return 0;
+}
+
+}  // namespace
 
 std::string bytes_text(int64_t bytes) {
   constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -17,6 +40,22 @@ std::string bytes_text(int64_t bytes) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
   return text.data();
+}
+
+int64_t parse_bytes(std::string_view text, int64_t whole) {
+  const std::string copy(text);
+  char* end = nullptr;
+  const double number = std::strtod(copy.c_str(), &end);
+  std::string unit;
+  for (; *end != 0; ++end) {
+    if (*end != ' ') unit += static_cast<char>(std::tolower(static_cast<unsigned char>(*end)));
+  }
+  const bool percent = unit == "%";
+  const double bytes = percent ? number / 100 * static_cast<double>(whole) : number * unit_bytes(unit);
+  const bool sound = !copy.empty() && std::isdigit(static_cast<unsigned char>(copy[0])) != 0 && std::isfinite(bytes) &&
+                     bytes >= 1 && bytes < 0x1p62 && (!percent || number <= 100);
+  require(sound, "memory", "expected a size such as 4GiB, 300MB or 60%, got '", text, "'");
+  return static_cast<int64_t>(bytes);
 }
 
 }  // namespace plimsoll

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "plimsoll/error.h"
+
 namespace plimsoll {
 
 TEST(BytesText, PicksTheUnitThatReadsBest) {
@@ -18,6 +20,17 @@ TEST(BytesText, PicksTheUnitThatReadsBest) {
 TEST(BytesText, NeverPrints1024OfAUnit) {
   EXPECT_EQ(bytes_text((1 << 20) - 1), "1.0 MiB");
   EXPECT_EQ(bytes_text(INT64_MAX), "8.0 EiB");
+}
+
+TEST(ParseBytes, ReadsSizesAsPeopleWriteThem) {
+  EXPECT_EQ(parse_bytes("4GiB", 0), int64_t{4} << 30);
+  EXPECT_EQ(parse_bytes("1.5g", 0), int64_t{3} << 29);
+  EXPECT_EQ(parse_bytes("500 MB", 0), 500'000'000);
+  EXPECT_EQ(parse_bytes("1024", 0), 1024);
+  EXPECT_EQ(parse_bytes("60%", 1000), 600);
+  for (const char* bad : {"", "GiB", "-1G", "0", "120%", "4 parsecs", "nan", "1e40", "2GiBx"}) {
+    EXPECT_THROW(parse_bytes(bad, 1000), Error) << bad;
+  }
 }
 
 }  // namespace plimsoll

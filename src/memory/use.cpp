@@ -1,0 +1,46 @@
+#include <algorithm>
+
+#include "common/bytes.h"
+#include "memory/account.h"
+#include "memory/readings.h"
+#include "plimsoll/error.h"
+#include "plimsoll/memory.h"
+
+namespace plimsoll {
+namespace {
+
+// What this process could have at most: the machine's memory or the least limit around it.
+int64_t whole_memory() {
+  int64_t whole = int64_t{1} << 62;
+  if (const auto system = readings::system()) whole = system->total;
+  if (const auto group = readings::cgroup()) {
+    if (const auto limit = group->limit()) whole = std::min(whole, *limit);
+  }
+  const readings::Limits limits = readings::limits();
+  for (const auto& limit : {limits.addresses, limits.data}) {
+    if (limit) whole = std::min(whole, *limit);
+  }
+  return whole;
+}
+
+}  // namespace
+
+MemoryUse memory_use() {
+  MemoryUse use{.engine = account::used(), .engine_peak = account::peak(), .limit = account::limit()};
+  if (const auto process = readings::process()) {
+    use.resident = process->resident;
+    use.resident_peak = process->peak_resident;
+  }
+  return use;
+}
+
+int64_t parse_memory(std::string_view text) { return parse_bytes(text, whole_memory()); }
+
+void set_memory_limit(int64_t bytes) {
+  require(bytes > 0, "memory", "expected a line above 0 bytes, got ", bytes);
+  account::set_limit(bytes);
+}
+
+std::string memory_text(int64_t bytes) { return bytes_text(bytes); }
+
+}  // namespace plimsoll
