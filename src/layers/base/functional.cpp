@@ -6,6 +6,8 @@
 #include "layers/base/input_layer.h"
 #include "layers/base/trace.h"
 #include "plimsoll/error.h"
+#include "plimsoll/ops/math.h"
+#include "plimsoll/ops/shape.h"
 
 namespace plimsoll {
 namespace {
@@ -86,7 +88,40 @@ std::vector<Layer> order_layers(const Walk& walk) {
   return ordered;
 }
 
+bool fits(const Shape& shape, const SymbolShape& wanted) {
+  if (shape.rank() != std::ssize(wanted)) return false;
+  for (int i = 0; i < shape.rank(); ++i) {
+    const int64_t size = wanted[static_cast<size_t>(i)];
+    if (size >= 0 && size != shape[i]) return false;
+  }
+  return true;
+}
+
+std::string text_of(const SymbolShape& shape) {
+  std::string text;
+  for (const int64_t size : shape) text += concat(text.empty() ? "" : ", ", size < 0 ? "None" : std::to_string(size));
+  return "(" + text + ")";
+}
+
+Tensor fit_input(const Tensor& given, const Symbol& wanted) {
+  Tensor x = given.dtype() == wanted.dtype() ? given : cast(given, wanted.dtype());
+  const auto rank = std::ssize(wanted.shape());
+  if (x.rank() == rank + 1 && x.dim(-1) == 1) x = squeeze(x, -1);
+  else if (x.rank() == rank - 1 && wanted.shape().back() == 1) x = expand_dims(x, -1);
+  require(fits(x.shape(), wanted.shape()), wanted.call()->layer->name(), "expected an input of shape ",
+          text_of(wanted.shape()), ", got ", given.shape());
+  return x;
+}
+
 }  // namespace
+
+std::vector<Tensor> Network::fitted(std::span<const Tensor> xs) const {
+  require(inputs().empty() || xs.size() == inputs().size(), name(), "expected ", inputs().size(), " inputs, got ",
+          xs.size());
+  std::vector<Tensor> fitted(xs.begin(), xs.end());
+  for (size_t i = 0; i < inputs().size(); ++i) fitted[i] = fit_input(xs[i], inputs()[i]);
+  return fitted;
+}
 
 void Network::visit_inner(const std::function<void(std::string_view, const Layer&)>& visit) const {
   for (const Layer& layer : layers()) visit(layer->name(), layer);
@@ -119,8 +154,8 @@ Functional::Functional(std::vector<Symbol> inputs, std::vector<Symbol> outputs)
   }
 }
 
-std::vector<Tensor> Functional::call_many(Scope& s, std::span<const Tensor> xs) {
-  require(xs.size() == inputs_.size(), name(), "expected ", inputs_.size(), " inputs, got ", xs.size());
+std::vector<Tensor> Functional::call_many(Scope& s, std::span<const Tensor> given) {
+  const std::vector<Tensor> xs = fitted(given);
   std::map<std::pair<const LayerCall*, size_t>, Tensor> values;
   for (size_t i = 0; i < xs.size(); ++i) values[{inputs_[i].call().get(), inputs_[i].index()}] = xs[i];
   const auto value = [&](const Symbol& x) { return values.at({x.call().get(), x.index()}); };
@@ -139,7 +174,7 @@ std::vector<Tensor> Functional::call_many(Scope& s, std::span<const Tensor> xs) 
 }
 
 std::vector<Tensor> SequentialLayer::call_many(Scope& s, std::span<const Tensor> xs) {
-  std::vector<Tensor> values(xs.begin(), xs.end());
+  std::vector<Tensor> values = fitted(xs);
   for (const Layer& layer : layers_) values = s.call(layer, values);
   return values;
 }

@@ -19,6 +19,11 @@ class Network : public LayerBase {
   void visit_inner(const std::function<void(std::string_view, const Layer&)>& visit) const override;
   // One name per output: its layer's, with a number where that is not enough.
   std::vector<std::string> output_names() const;
+
+ protected:
+  // What was given, as the inputs want it: cast to their dtypes, with a last axis of one added or taken away as Keras
+  // does. Throws Error{invalid_argument} naming the input if it does not fit.
+  std::vector<Tensor> fitted(std::span<const Tensor> xs) const;
 };
 
 class Functional final : public Network {
