@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "keras_io/file_source.h"
+#include "common/file_source.h"
 #include "keras_io/h5_wire.h"
 #include "plimsoll/tensor.h"
 

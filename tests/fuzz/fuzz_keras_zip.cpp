@@ -1,9 +1,9 @@
+#include "common/zip_reader.h"
 #include "doctor/fixtures.h"
 #include "fuzz.h"
-#include "keras_io/zip_reader.h"
 #include "plimsoll/error.h"
 
-using namespace plimsoll::keras_io;
+using namespace plimsoll;
 
 std::vector<std::string> seeds() {
   return {plimsoll::doctor::fixtures::zip(

@@ -1,11 +1,11 @@
-#include "keras_io/zip_writer.h"
+#include "common/zip_writer.h"
 
 #include <zlib.h>
 
 #include <algorithm>
 #include <memory>
 
-namespace plimsoll::keras_io {
+namespace plimsoll {
 namespace {
 
 constexpr uint64_t kNarrow = 0xffffffff;
@@ -45,6 +45,7 @@ void each_block(const FileSource& source, Each&& each) {
 }
 
 uint32_t add_crc(uint32_t crc, const void* bytes, uint64_t count) {
+  if (count == 0) return crc;  // zlib takes a null pointer for a new beginning
   return static_cast<uint32_t>(::crc32_z(crc, static_cast<const Bytef*>(bytes), count));
 }
 
@@ -64,9 +65,17 @@ void ZipWriter::begin(std::string_view name, uint32_t crc, uint64_t size) {
   local.write(file_);
 }
 
-void ZipWriter::add(std::string_view name, std::string_view bytes) {
-  begin(name, add_crc(0, bytes.data(), bytes.size()), bytes.size());
-  file_.write(bytes.data(), bytes.size());
+void ZipWriter::add(std::string_view name, std::string_view bytes) { add(name, std::vector{bytes}); }
+
+void ZipWriter::add(std::string_view name, const std::vector<std::string_view>& parts) {
+  uint32_t crc = 0;
+  uint64_t size = 0;
+  for (const std::string_view part : parts) {
+    crc = add_crc(crc, part.data(), part.size());
+    size += part.size();
+  }
+  begin(name, crc, size);
+  for (const std::string_view part : parts) file_.write(part.data(), part.size());
 }
 
 void ZipWriter::add(std::string_view name, const FileSource& contents) {
@@ -102,4 +111,4 @@ void ZipWriter::finish() {
   last.write(file_);
 }
 
-}  // namespace plimsoll::keras_io
+}  // namespace plimsoll

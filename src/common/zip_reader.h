@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "keras_io/file_source.h"
+#include "common/file_source.h"
 
-namespace plimsoll::keras_io {
+namespace plimsoll {
 
 class ZipReader {
  public:
@@ -32,6 +32,9 @@ class ZipReader {
   std::string read(const Member& member, uint64_t limit) const;
   // The contents as a file: in place if stored, else unpacked into memory. The checksum is compared first.
   FileSource open(const Member& member, uint64_t limit) const;
+  // The bytes of a member as they lie in the archive, packed or not; no checksum is compared. Throws Error{bad_file} if
+  // the sizes cannot be right or there are more than `limit` bytes in it.
+  FileSource packed(const Member& member, uint64_t limit) const;
 
  private:
   FileSource packed_bytes(const Member& member) const;
@@ -44,4 +47,4 @@ class ZipReader {
   std::vector<Member> members_;
 };
 
-}  // namespace plimsoll::keras_io
+}  // namespace plimsoll

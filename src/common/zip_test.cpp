@@ -3,11 +3,11 @@
 
 #include <cstdio>
 
-#include "keras_io/zip_reader.h"
-#include "keras_io/zip_writer.h"
+#include "common/zip_reader.h"
+#include "common/zip_writer.h"
 #include "plimsoll/error.h"
 
-namespace plimsoll::keras_io {
+namespace plimsoll {
 namespace {
 
 FileSource source_of(std::string_view bytes) {
@@ -129,4 +129,4 @@ TEST(Zip, MembersThatOverlapAreRefused) {
 }
 
 }  // namespace
-}  // namespace plimsoll::keras_io
+}  // namespace plimsoll

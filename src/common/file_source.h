@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace plimsoll::keras_io {
+namespace plimsoll {
 
 class FileSource {
  public:
@@ -55,4 +55,4 @@ class NamelessFile {
   uint64_t size_ = 0;
 };
 
-}  // namespace plimsoll::keras_io
+}  // namespace plimsoll

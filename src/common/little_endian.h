@@ -8,7 +8,7 @@
 
 #include "plimsoll/error.h"
 
-namespace plimsoll::keras_io {
+namespace plimsoll {
 
 class LittleEndian {
  public:
@@ -39,4 +39,4 @@ class LittleEndian {
   const std::string* place_;
 };
 
-}  // namespace plimsoll::keras_io
+}  // namespace plimsoll

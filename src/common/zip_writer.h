@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "common/files.h"
-#include "keras_io/file_source.h"
+#include "common/file_source.h"
 
-namespace plimsoll::keras_io {
+namespace plimsoll {
 
 class ZipWriter {
  public:
@@ -18,6 +18,7 @@ class ZipWriter {
 
   // Throw Error{io}. Requires: names differ.
   void add(std::string_view name, std::string_view bytes);
+  void add(std::string_view name, const std::vector<std::string_view>& parts);  // one after the other
   void add(std::string_view name, const FileSource& contents);
   // The directory; nothing may be added after it.
   void finish();
@@ -34,4 +35,4 @@ class ZipWriter {
   std::vector<Entry> entries_;
 };
 
-}  // namespace plimsoll::keras_io
+}  // namespace plimsoll

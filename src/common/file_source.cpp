@@ -1,4 +1,4 @@
-#include "keras_io/file_source.h"
+#include "common/file_source.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 
 #include "plimsoll/error.h"
 
-namespace plimsoll::keras_io {
+namespace plimsoll {
 
 struct FileSource::Handle {
   explicit Handle(int fd) : fd(fd) {}
@@ -33,7 +33,7 @@ NamelessFile::NamelessFile() {
     ::unlink(name);
   }
 #endif
-  if (fd_ < 0) fail(ErrorKind::io, "keras_io", "no temporary file: ", std::string_view(std::strerror(errno)));
+  if (fd_ < 0) fail(ErrorKind::io, "file", "no temporary file: ", std::string_view(std::strerror(errno)));
 }
 
 NamelessFile::~NamelessFile() {
@@ -105,4 +105,4 @@ FileSource FileSource::part(uint64_t offset, uint64_t count, std::string name) c
 
 int FileSource::fd() const { return handle_->fd; }
 
-}  // namespace plimsoll::keras_io
+}  // namespace plimsoll

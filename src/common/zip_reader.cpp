@@ -1,14 +1,14 @@
-#include "keras_io/zip_reader.h"
+#include "common/zip_reader.h"
 
 #include <zlib.h>
 
 #include <algorithm>
 #include <memory>
 
-#include "keras_io/little_endian.h"
+#include "common/little_endian.h"
 #include "plimsoll/error.h"
 
-namespace plimsoll::keras_io {
+namespace plimsoll {
 namespace {
 
 constexpr uint32_t kEnd = 0x06054b50, kEnd64Locator = 0x07064b50, kEnd64 = 0x06064b50, kEntry = 0x02014b50,
@@ -94,7 +94,7 @@ bool ZipReader::looks_like(const FileSource& file) { return file.size() >= 4 && 
 ZipReader::ZipReader(FileSource file) : file_(std::move(file)) {
   const Directory directory = find_directory(file_);
   if (directory.count > kMostMembers || directory.size > kMostDirectory) {
-    bad(file_, concat("a directory of ", directory.count, " members: more than a model has"));
+    bad(file_, concat("a directory of ", directory.count, " members: more than such a file has"));
   }
   const std::string bytes = file_.text(directory.offset, directory.size);
   const LittleEndian all(bytes, file_.name());
@@ -128,7 +128,7 @@ void ZipReader::damaged(const Member& member, std::string_view what) const {
 }
 
 void ZipReader::check_limit(const Member& m, uint64_t limit) const {
-  if (m.flags & 1) damaged(m, "is encrypted; write the model without a password");
+  if (m.flags & 1) damaged(m, "is encrypted; write it without a password");
   if (m.method != 0 && m.method != 8) damaged(m, concat("packed by method ", m.method, ", expected 0 or 8"));
   if (m.size > limit) damaged(m, concat("unpacks to ", m.size, " bytes, more than the ", limit, " allowed"));
   if (m.method == 0 ? m.size != m.packed : m.size / kMostExpansion > m.packed) {
@@ -142,6 +142,11 @@ FileSource ZipReader::packed_bytes(const Member& m) const {
   if (local.u32(0) != kLocal) damaged(m, "no member where the directory says");
   const uint64_t skip = kLocalSize + local.u16(26) + local.u16(28);
   return file_.part(m.header + skip, m.packed, concat(file_.name(), ": ", m.name));
+}
+
+FileSource ZipReader::packed(const Member& member, uint64_t limit) const {
+  check_limit(member, limit);
+  return packed_bytes(member);
 }
 
 // Gives the contents to `sink` block by block; throws unless size and checksum are what the directory says.
@@ -211,4 +216,4 @@ FileSource ZipReader::open(const Member& member, uint64_t limit) const {
   return std::move(file).source(concat(file_.name(), ": ", member.name));
 }
 
-}  // namespace plimsoll::keras_io
+}  // namespace plimsoll
