@@ -23,7 +23,7 @@ NamedTypes npz_types(const std::string& path);
 
 // bfloat16 becomes float32, which NumPy can read.
 void write_npy(const std::string& path, const Tensor& array);
-void write_npz(const std::string& path, const NamedTensors& arrays, bool compress = false);
+void write_npz(const std::string& path, const NamedTensors& arrays);  // not compressed, as np.savez
 // One row per record, one column per element of a record; a header line if there are column names, as many as columns.
 // Numbers are written so that they read back exactly.
 void write_csv(const std::string& path, const Tensor& array, const std::vector<std::string>& columns = {});

@@ -64,6 +64,14 @@ Dataset Dataset::arrays(std::vector<Tensor> x, std::vector<Tensor> y, std::vecto
   return Dataset(body_of(data::array_source(std::move(x), std::move(y), std::move(weights))));
 }
 
+Dataset Dataset::npy(const std::string& x_path, const std::string& y_path) {
+  return Dataset(body_of(data::npy_source(x_path, y_path)));
+}
+
+Dataset Dataset::npz(const std::string& path, const NpzOptions& options) {
+  return Dataset(body_of(data::npz_source(path, options)));
+}
+
 Dataset Dataset::generator(std::function<Generator(int64_t epoch)> open, RecordTypes types) {
   return Dataset(body_of(data::generator_source(std::move(open), std::move(types))));
 }

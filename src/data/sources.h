@@ -12,5 +12,7 @@ using SourcePtr = std::shared_ptr<const Source>;
 
 SourcePtr array_source(std::vector<Tensor> x, std::vector<Tensor> y, std::vector<Tensor> weights);
 SourcePtr generator_source(std::function<Dataset::Generator(int64_t)> open, RecordTypes types);
+SourcePtr npy_source(const std::string& x_path, const std::string& y_path);
+SourcePtr npz_source(const std::string& path, const NpzOptions& options);
 
 }  // namespace plimsoll::data
