@@ -1,5 +1,5 @@
-// What Keras calls an object with a config: a layer, an initializer, a loss, an optimizer. It names its fields once; the
-// readers and writers of configs, the command line and the docs walk over that list.
+// What Keras calls an object with a config: a layer, an initializer, a loss, an optimizer. It names its
+// fields once; the readers and writers of configs, the command line and the docs walk over that list.
 #pragma once
 
 #include <concepts>
@@ -15,17 +15,27 @@
 
 namespace plimsoll {
 
-enum class Family : uint8_t { layer, initializer, regularizer, constraint, loss, metric, optimizer, schedule };
+enum class Family : uint8_t {
+  layer,
+  initializer,
+  regularizer,
+  constraint,
+  loss,
+  metric,
+  optimizer,
+  schedule
+};
 std::string_view name_of(Family family);
 
 class Fields;
+class Layer;
 
 class Configurable {
  public:
   virtual ~Configurable() = default;
   virtual std::string_view class_name() const = 0;  // Keras's: "Dense"
-  // Names every argument once, in Keras's spelling: f("units", units). Called to write a config, and to read one into
-  // an object that has its defaults.
+  // Names every argument once, in Keras's spelling: f("units", units). Called to write a config, and to read
+  // one into an object that has its defaults.
   virtual void fields(Fields&) {}
 };
 
@@ -40,8 +50,8 @@ struct Dims : Ints {
   Ints of_rank(int rank, std::string_view place) const;
 };
 
-// An object of a family by Keras's name or alias ("GlorotUniform", "glorot_uniform"), with its defaults. Throws
-// Error{not_found} that lists the names there are.
+// An object of a family by Keras's name or alias ("GlorotUniform", "glorot_uniform"), with its defaults.
+// Throws Error{not_found} that lists the names there are.
 std::shared_ptr<Configurable> make_object(Family family, std::string_view name);
 std::vector<std::string> object_names(Family family);
 
@@ -55,8 +65,7 @@ class Ref {
   Ref(const std::string& name) : Ref(std::string_view(name)) {}
   Ref(std::string_view name) : object_(std::static_pointer_cast<Base>(make_object(Base::kFamily, name))) {}
   template <class T>
-    requires std::derived_from<T, Base>
-  Ref(std::shared_ptr<T> object) : object_(std::move(object)) {}
+  requires std::derived_from<T, Base> Ref(std::shared_ptr<T> object) : object_(std::move(object)) {}
 
   Base* get() const { return object_.get(); }
   Base* operator->() const { return object_.get(); }
@@ -68,7 +77,8 @@ class Ref {
   std::shared_ptr<Base> object_;
 };
 
-// A walk over fields. A reader replaces the values that its config has and leaves the rest; a writer records them.
+// A walk over fields. A reader replaces the values that its config has and leaves the rest; a writer records
+// them.
 class Fields {
  public:
   virtual ~Fields() = default;
@@ -78,6 +88,8 @@ class Fields {
   virtual void operator()(std::string_view name, std::string& value) = 0;
   virtual void operator()(std::string_view name, Ints& value) = 0;  // a lone number is read as a list of one
   virtual void operator()(std::string_view name, std::vector<double>& value) = 0;
+  // [[1, 1], [2, 2]]; a number is read as [[n]] and a list of numbers as one list of one per number.
+  virtual void operator()(std::string_view name, std::vector<Ints>& value) = 0;
   virtual void operator()(std::string_view name, std::optional<bool>& value) = 0;  // empty: null
   virtual void operator()(std::string_view name, std::optional<int64_t>& value) = 0;
   virtual void operator()(std::string_view name, std::optional<double>& value) = 0;
@@ -89,6 +101,9 @@ class Fields {
     this->object(name, Base::kFamily, object);
     if (object != value.pointer()) value = Ref<Base>(std::static_pointer_cast<Base>(object));
   }
+  void operator()(std::string_view name, Layer& value);  // a layer inside a layer
+  // An argument that Keras has and we have not: written as null, and refused by name when a config sets it.
+  virtual void refused(std::string_view name) = 0;
   virtual bool reading() const = 0;
 
  protected:
@@ -106,6 +121,8 @@ template <class T>
 std::shared_ptr<Configurable> make_default() {
   return std::make_shared<T>();
 }
+// Whether the class is one of Keras's, and none of the program's own.
+bool is_builtin(Family family, std::string_view name);
 // For a program's own classes: files that name them can be loaded from now on. Throws if the name is taken.
 void register_class(const ClassDef& row);
 

@@ -1,5 +1,5 @@
-// Layers. A layer is one class with its arguments as members and one function, call(), which builds its weights the first
-// time and traces its computation every time:
+// Layers. A layer is one class with its arguments as members and one function, call(), which builds its
+// weights the first time and traces its computation every time:
 //
 //   struct Scale : LayerBase {
 //     std::string_view class_name() const override { return "Scale"; }
@@ -63,8 +63,8 @@ class Scope {
       : trace_(trace), layer_(layer), arguments_(arguments) {}
 
   bool training() const;
-  // The value of a weight of this layer. The first call makes it; later ones must ask for the same shape, else
-  // Error{invalid_argument}. A weight that was updated in this trace has its new value.
+  // The value of a weight of this layer. The first call makes it; later ones must ask for the same shape,
+  // else Error{invalid_argument}. A weight that was updated in this trace has its new value.
   Tensor weight(std::string_view name, const Shape& shape, const Initializer& initializer,
                 const WeightOptions& options = {});
   // The weight's value after the step, such as a moving average. Requires: weight() was called for `name`.
@@ -77,7 +77,7 @@ class Scope {
   Tensor mask(const Tensor& x) const;
   void set_mask(const Tensor& y, const Tensor& mask);
 
-  Tensor argument(std::string_view name) const;  // undefined: not given
+  Tensor argument(std::string_view name) const;       // undefined: not given
   const Attr* constant(std::string_view name) const;  // nullptr: not given
 
   // Calls a layer inside this one.
@@ -108,7 +108,8 @@ class LayerBase : public Configurable, public std::enable_shared_from_this<Layer
 
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
-  // False freezes all weights of this layer and of those inside it; programs are made anew at the next compile().
+  // False freezes all weights of this layer and of those inside it; programs are made anew at the next
+  // compile().
   bool trainable() const { return trainable_; }
   void set_trainable(bool on);
   // "float32", "bfloat16", "mixed_bfloat16", "float64", ...; empty: the global one when the layer is built.
@@ -116,6 +117,9 @@ class LayerBase : public Configurable, public std::enable_shared_from_this<Layer
   void set_dtype_policy(std::string policy);
   DType compute_dtype() const;
   DType variable_dtype() const;
+  // Of each output, divided by the size of the batch; joins the loss. Every layer may have one.
+  const Regularizer& activity_regularizer() const { return activity_regularizer_; }
+  void set_activity_regularizer(Regularizer r) { activity_regularizer_ = std::move(r); }
 
   bool built() const { return built_; }
   // This layer's own variables, in the order they were made.
@@ -132,12 +136,18 @@ class LayerBase : public Configurable, public std::enable_shared_from_this<Layer
   void set_weights(std::span<const Tensor> values);
   int64_t count_params() const;
 
+ protected:
+  // For fields() of a class whose Keras config has a place for it; else it is written only where there is
+  // one.
+  void activity_field(Fields& f) { f("activity_regularizer", activity_regularizer_); }
+
  private:
   friend class Trace;
   std::string name_;
   std::string dtype_policy_;
   bool trainable_ = true;
   bool built_ = false;
+  Regularizer activity_regularizer_;
   std::vector<VariablePtr> variables_;
 };
 
@@ -162,7 +172,7 @@ class Symbol {
 
 struct CallOptions {
   std::vector<std::pair<std::string, Symbol>> tensors = {};  // by name: {"initial_state", h}
-  Attrs constants = {};                                     // {"use_causal_mask", true}, {"training", false}
+  Attrs constants = {};                                      // {"use_causal_mask", true}, {"training", false}
 };
 
 // A handle to a layer; copies share the layer, and a layer called twice shares its weights.
@@ -203,7 +213,8 @@ struct LayerCall {
 
 // A name for a layer of this class that no other has had: "dense", "dense_1".
 std::string unique_layer_name(std::string_view class_name);
-// The number counted on for names starts again at none; for tests and notebooks that build the same model again.
+// The number counted on for names starts again at none; for tests and notebooks that build the same model
+// again.
 void clear_session();
 // The policy of layers that are given none: "float32" at first.
 void set_dtype_policy(std::string policy);

@@ -1,7 +1,8 @@
 // Convolutions with Keras's arguments.
+#include "plimsoll/layers/conv.h"
+
 #include "plimsoll/activations.h"
 #include "plimsoll/error.h"
-#include "plimsoll/layers/conv.h"
 #include "plimsoll/ops/math.h"
 #include "plimsoll/ops/nn.h"
 
@@ -10,7 +11,9 @@ namespace {
 
 struct ConvLayer : LayerBase {
   ConvLayer(int rank, int64_t filters, Dims kernel_size, ConvLayerOptions options)
-      : rank(rank), filters(filters), kernel_size(std::move(kernel_size)), o(std::move(options)) {}
+      : rank(rank), filters(filters), kernel_size(std::move(kernel_size)), o(std::move(options)) {
+    set_activity_regularizer(std::move(o.activity_regularizer));
+  }
   int rank;
   int64_t filters;
   Dims kernel_size;
@@ -30,7 +33,7 @@ struct ConvLayer : LayerBase {
     f("bias_initializer", o.bias_initializer);
     f("kernel_regularizer", o.kernel_regularizer);
     f("bias_regularizer", o.bias_regularizer);
-    f("activity_regularizer", o.activity_regularizer);
+    activity_field(f);
     f("kernel_constraint", o.kernel_constraint);
     f("bias_constraint", o.bias_constraint);
   }

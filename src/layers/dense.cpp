@@ -9,7 +9,9 @@ namespace plimsoll {
 namespace {
 
 struct DenseLayer final : LayerBase {
-  explicit DenseLayer(int64_t units = 1, DenseOptions options = {}) : units(units), o(std::move(options)) {}
+  explicit DenseLayer(int64_t units = 1, DenseOptions options = {}) : units(units), o(std::move(options)) {
+    set_activity_regularizer(std::move(o.activity_regularizer));
+  }
   int64_t units;
   DenseOptions o;
 
@@ -23,12 +25,13 @@ struct DenseLayer final : LayerBase {
     f("bias_initializer", o.bias_initializer);
     f("kernel_regularizer", o.kernel_regularizer);
     f("bias_regularizer", o.bias_regularizer);
-    f("activity_regularizer", o.activity_regularizer);
     f("kernel_constraint", o.kernel_constraint);
     f("bias_constraint", o.bias_constraint);
+    f.refused("quantization_config");
   }
   Tensor call(Scope& s, const Tensor& x) override {
-    require(x.rank() >= 2, name(), "expected an input of at least 2 axes (batch, features), got shape ", x.shape());
+    require(x.rank() >= 2, name(), "expected an input of at least 2 axes (batch, features), got shape ",
+            x.shape());
     Tensor y = matmul(x, s.weight("kernel", {x.dim(-1), units}, o.kernel_initializer,
                                   {.regularizer = o.kernel_regularizer, .constraint = o.kernel_constraint}));
     if (o.use_bias) {

@@ -15,7 +15,9 @@ struct FlattenLayer final : LayerBase {
 
 }  // namespace
 
-Layer Flatten(const NameOptions& options) { return own_layer(std::make_shared<FlattenLayer>(), options.name); }
+Layer Flatten(const NameOptions& options) {
+  return own_layer(std::make_shared<FlattenLayer>(), options.name);
+}
 
 std::span<const ClassDef> classes_flatten() {
   static constexpr ClassDef rows[] = {{Family::layer, "Flatten", "", make_default<FlattenLayer>}};

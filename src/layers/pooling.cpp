@@ -1,6 +1,7 @@
 // Pooling over windows.
-#include "plimsoll/error.h"
 #include "plimsoll/layers/pooling.h"
+
+#include "plimsoll/error.h"
 #include "plimsoll/ops/nn.h"
 
 namespace plimsoll {

@@ -3,9 +3,56 @@
 #include "plimsoll/error.h"
 #include "plimsoll/ops/math.h"
 #include "plimsoll/ops/nn.h"
+#include "plimsoll/ops/reduce.h"
+#include "plimsoll/ops/shape.h"
 
 namespace plimsoll {
 namespace {
+
+constexpr double kShrink = 0.5;  // Keras's default threshold of the two shrinks
+
+Tensor zeros_like(const Tensor& x) { return scalar_like(x, 0); }
+
+Tensor glu(const Tensor& x) {
+  const int last = x.rank() - 1;
+  require(last >= 0 && x.dim(last) % 2 == 0, "glu", "expected an even last axis, got shape ", x.shape());
+  const auto half = [&](int64_t which) {
+    Ints start(static_cast<size_t>(x.rank()), 0);
+    Ints limit(x.shape().begin(), x.shape().end());
+    start.back() = which * x.dim(last) / 2;
+    limit.back() = start.back() + x.dim(last) / 2;
+    return slice(x, start, limit);
+  };
+  return half(0) * sigmoid(half(1));
+}
+
+Tensor sparse_plus(const Tensor& x) {
+  const Tensor middle = square(x + 1.0) * 0.25;
+  return where(less_equal(x, scalar_like(x, -1)), zeros_like(x),
+               where(less(x, scalar_like(x, 1)), middle, x));
+}
+
+Tensor soft_shrink(const Tensor& x) {
+  const Tensor below = where(less(x, scalar_like(x, -kShrink)), x + kShrink, zeros_like(x));
+  return where(greater(x, scalar_like(x, kShrink)), x - kShrink, below);
+}
+
+// The Euclidean projection on the simplex. Sorting, as it is usually written, only serves to find for each
+// element the number and the sum of those that are not smaller; comparing all pairs does too.
+Tensor sparsemax(const Tensor& logits) {
+  const Tensor z = logits - max(logits, {-1}, true);
+  const int last = z.rank() - 1;
+  const Tensor other = expand_dims(z, last);  // z_j along the last axis, for each z_i
+  const Tensor not_smaller = cast(greater_equal(other, expand_dims(z, -1)), z.dtype());
+  const Tensor count = sum(not_smaller, {-1});
+  const Tensor total = sum(not_smaller * other, {-1});
+  const Tensor support = cast(greater(count * z + 1.0, total), z.dtype());
+  const Tensor threshold = (sum(support * z, {-1}, true) - 1.0) / sum(support, {-1}, true);
+  return maximum(z - threshold, zeros_like(z));
+}
+
+Tensor hard_silu_of(const Tensor& x) { return hard_silu(x); }
+Tensor silu_of(const Tensor& x) { return silu(x); }
 
 struct Row {
   std::string_view name;
@@ -15,9 +62,36 @@ struct Row {
 constexpr Row kRows[] = {
     {"linear", [](const Tensor& x) { return x; }},
     {"relu", [](const Tensor& x) { return relu(x); }},
+    {"relu6", [](const Tensor& x) { return relu6(x); }},
+    {"leaky_relu", [](const Tensor& x) { return leaky_relu(x); }},
+    {"elu", [](const Tensor& x) { return elu(x); }},
+    {"selu", [](const Tensor& x) { return selu(x); }},
+    {"celu", [](const Tensor& x) { return elu(x); }},  // with alpha 1 the two are one
+    {"gelu", [](const Tensor& x) { return gelu(x); }},
+    {"silu", silu_of},
+    {"swish", silu_of},
+    {"mish", [](const Tensor& x) { return x * tanh(softplus(x)); }},
+    {"glu", glu},
     {"sigmoid", [](const Tensor& x) { return sigmoid(x); }},
+    {"hard_sigmoid", [](const Tensor& x) { return hard_sigmoid(x); }},
+    {"hard_silu", hard_silu_of},
+    {"hard_swish", hard_silu_of},
+    {"log_sigmoid", [](const Tensor& x) { return negative(softplus(negative(x))); }},
+    {"sparse_sigmoid", [](const Tensor& x) { return clip((x + 1.0) * 0.5, 0, 1); }},
     {"tanh", [](const Tensor& x) { return tanh(x); }},
+    {"hard_tanh", [](const Tensor& x) { return clip(x, -1, 1); }},
+    {"tanh_shrink", [](const Tensor& x) { return x - tanh(x); }},
+    {"soft_shrink", soft_shrink},
+    {"hard_shrink",
+     [](const Tensor& x) { return where(greater(absolute(x), scalar_like(x, kShrink)), x, zeros_like(x)); }},
+    {"softplus", [](const Tensor& x) { return softplus(x); }},
+    {"sparse_plus", sparse_plus},
+    {"squareplus", [](const Tensor& x) { return (x + sqrt(square(x) + 4.0)) * 0.5; }},
+    {"softsign", [](const Tensor& x) { return x / (absolute(x) + 1.0); }},
+    {"exponential", [](const Tensor& x) { return exp(x); }},
     {"softmax", [](const Tensor& x) { return softmax(x); }},
+    {"log_softmax", [](const Tensor& x) { return log_softmax(x); }},
+    {"sparsemax", sparsemax},
 };
 
 }  // namespace

@@ -20,8 +20,9 @@ std::vector<Symbol> dependencies(const LayerCall& call) {
   return all;
 }
 
-// The calls between inputs and outputs, each after those it depends on, and the order in which their layers were first
-// met on the way back from the outputs (Keras's _build_map). Walks with a stack of its own: models may be deep.
+// The calls between inputs and outputs, each after those it depends on, and the order in which their layers
+// were first met on the way back from the outputs (Keras's _build_map). Walks with a stack of its own: models
+// may be deep.
 struct Walk {
   std::vector<CallPtr> calls;
   std::map<const LayerBase*, int64_t> met;
@@ -41,8 +42,9 @@ struct Walk {
   void enter(const CallPtr& call, std::vector<Frame>& stack) {
     if (!seen.insert(call.get()).second) return;
     met.try_emplace(call->layer.get(), std::ssize(met));
-    require(given.count(call.get()) != 0 || dynamic_cast<const InputLayer*>(call->layer.get()) == nullptr, "model",
-            "the outputs depend on the input '", call->layer->name(), "', which is not among the model's inputs");
+    require(given.count(call.get()) != 0 || dynamic_cast<const InputLayer*>(call->layer.get()) == nullptr,
+            "model", "the outputs depend on the input '", call->layer->name(),
+            "', which is not among the model's inputs");
     stack.push_back({call, given.count(call.get()) != 0 ? std::vector<Symbol>() : dependencies(*call)});
   }
 
@@ -63,7 +65,8 @@ struct Walk {
   std::set<const LayerCall*> given, seen;
 };
 
-// Keras lists layers by their depth, that is how far from the outputs they are last used, then as they were met.
+// Keras lists layers by their depth, that is how far from the outputs they are last used, then as they were
+// met.
 std::vector<Layer> order_layers(const Walk& walk) {
   std::map<const LayerCall*, int64_t> call_depth;
   std::map<const LayerBase*, int64_t> layer_depth;
@@ -132,7 +135,8 @@ std::vector<std::string> Network::output_names() const {
   for (const Symbol& y : outputs()) {
     const std::string& base = y.call()->layer->name();
     std::string name = base;
-    for (int n = 1; std::find(names.begin(), names.end(), name) != names.end(); ++n) name = concat(base, "_", n);
+    for (int n = 1; std::find(names.begin(), names.end(), name) != names.end(); ++n)
+      name = concat(base, "_", n);
     names.push_back(std::move(name));
   }
   return names;

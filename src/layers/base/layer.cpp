@@ -77,8 +77,12 @@ void LayerBase::set_dtype_policy(std::string policy) {
   dtype_policy_ = std::move(policy);
 }
 
-DType LayerBase::compute_dtype() const { return policy_dtype(dtype_policy_.empty() ? policy() : dtype_policy_, false); }
-DType LayerBase::variable_dtype() const { return policy_dtype(dtype_policy_.empty() ? policy() : dtype_policy_, true); }
+DType LayerBase::compute_dtype() const {
+  return policy_dtype(dtype_policy_.empty() ? policy() : dtype_policy_, false);
+}
+DType LayerBase::variable_dtype() const {
+  return policy_dtype(dtype_policy_.empty() ? policy() : dtype_policy_, true);
+}
 
 VariablePtr LayerBase::find_variable(std::string_view name) const {
   for (const VariablePtr& v : variables_) {
@@ -115,8 +119,8 @@ void LayerBase::set_weights(std::span<const Tensor> values) {
   const std::vector<VariablePtr> own = weights();
   require(values.size() == own.size(), name_, "expected ", own.size(), " weights, got ", values.size());
   for (size_t i = 0; i < own.size(); ++i) {
-    require(values[i].type() == own[i]->value.type(), name_, "weight ", i, " ('", own[i]->name, "') expected ",
-            own[i]->value.type(), ", got ", values[i].type());
+    require(values[i].type() == own[i]->value.type(), name_, "weight ", i, " ('", own[i]->name,
+            "') expected ", own[i]->value.type(), ", got ", values[i].type());
   }
   for (size_t i = 0; i < own.size(); ++i) {
     const Tensor& to = own[i]->value;
@@ -153,6 +157,12 @@ void set_dtype_policy(std::string name) {
   policy() = std::move(name);
 }
 const std::string& global_dtype_policy() { return policy(); }
+
+void Fields::operator()(std::string_view name, Layer& value) {
+  std::shared_ptr<Configurable> inner = value.pointer();
+  object(name, Family::layer, inner);
+  if (inner != value.pointer()) value = Layer(std::static_pointer_cast<LayerBase>(inner));
+}
 
 Layer own_layer(std::shared_ptr<LayerBase> layer, std::string name) {
   layer->set_name(name.empty() ? unique_layer_name(layer->class_name()) : std::move(name));

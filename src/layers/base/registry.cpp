@@ -69,8 +69,18 @@ std::vector<std::string> object_names(Family family) {
   return names;
 }
 
+bool is_builtin(Family family, std::string_view name) {
+  for (const ClassFile file : class_files()) {
+    for (const ClassDef& row : file()) {
+      if (row.family == family && row.name == name) return true;
+    }
+  }
+  return false;
+}
+
 void register_class(const ClassDef& row) {
-  require(find_row(row.family, row.name) == nullptr, name_of(row.family), "the name '", row.name, "' is taken");
+  require(find_row(row.family, row.name) == nullptr, name_of(row.family), "the name '", row.name,
+          "' is taken");
   rows().push_back(row);
 }
 

@@ -1,4 +1,5 @@
-// Symbols: what a layer makes of symbolic inputs is found by tracing it alone, on sizes made up for those not known.
+// Symbols: what a layer makes of symbolic inputs is found by tracing it alone, on sizes made up for those not
+// known.
 #include "layers/base/input_layer.h"
 #include "layers/base/trace.h"
 #include "plimsoll/error.h"
@@ -7,8 +8,8 @@
 namespace plimsoll {
 namespace {
 
-// Two sizes for a batch and two for any other axis that is not known: a size of the result that differs between the
-// two traces is not known either. Large enough for the windows of image models.
+// Two sizes for a batch and two for any other axis that is not known: a size of the result that differs
+// between the two traces is not known either. Large enough for the windows of image models.
 struct MadeUp {
   int64_t batch, other;
 };
@@ -26,7 +27,9 @@ Shape made_up(const SymbolShape& shape, const MadeUp& sizes) {
 std::vector<TensorType> trace_types(const LayerCall& call, const MadeUp& sizes) {
   Graph graph;
   Trace trace(graph, false);
-  const auto stand_in = [&](const Symbol& x) { return graph.input("x", x.dtype(), made_up(x.shape(), sizes)); };
+  const auto stand_in = [&](const Symbol& x) {
+    return graph.input("x", x.dtype(), made_up(x.shape(), sizes));
+  };
   std::vector<Tensor> inputs;
   for (const Symbol& x : call.inputs) inputs.push_back(stand_in(x));
   Arguments arguments{{}, call.options.constants};
@@ -78,7 +81,9 @@ Symbol Layer::operator()(const Symbol& x, const CallOptions& options) const {
   return (*this)(std::vector<Symbol>{x}, options);
 }
 
-std::vector<Tensor> InputLayer::call_many(Scope&, std::span<const Tensor> xs) { return {xs.begin(), xs.end()}; }
+std::vector<Tensor> InputLayer::call_many(Scope&, std::span<const Tensor> xs) {
+  return {xs.begin(), xs.end()};
+}
 
 Symbol symbol_of(const Layer& input) {
   const auto& layer = dynamic_cast<const InputLayer&>(*input);

@@ -30,7 +30,8 @@ std::vector<Tensor> Trace::call(const Layer& layer, std::span<const Tensor> xs, 
   }
 }
 
-std::vector<Tensor> Trace::call_built(LayerBase& layer, std::span<const Tensor> xs, const Arguments& arguments) {
+std::vector<Tensor> Trace::call_built(LayerBase& layer, std::span<const Tensor> xs,
+                                      const Arguments& arguments) {
   std::vector<Tensor> inputs(xs.begin(), xs.end());
   const DType compute = layer.compute_dtype();
   for (Tensor& x : inputs) {
@@ -41,6 +42,10 @@ std::vector<Tensor> Trace::call_built(LayerBase& layer, std::span<const Tensor> 
   }
   Scope scope(*this, layer, arguments);
   std::vector<Tensor> ys = layer.call_many(scope, inputs);
+  if (const Regularizer& r = layer.activity_regularizer()) {
+    for (const Tensor& y : ys)
+      add_loss(r->loss(y) / static_cast<double>(std::max<int64_t>(y.rank() > 0 ? y.dim(0) : 1, 1)));
+  }
   if (layer.passes_mask() && !inputs.empty()) {
     for (const Tensor& y : ys) {
       if (!mask(y).defined()) set_mask(y, mask(inputs[0]));

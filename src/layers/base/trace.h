@@ -1,5 +1,5 @@
-// Trace: one walk through layers that adds their computation to a graph. Owned by whoever builds the graph; keeps what
-// layers pass each other beside tensors: masks, losses, and weights with new values.
+// Trace: one walk through layers that adds their computation to a graph. Owned by whoever builds the graph;
+// keeps what layers pass each other beside tensors: masks, losses, and weights with new values.
 #pragma once
 
 #include <map>
