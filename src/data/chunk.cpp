@@ -10,6 +10,7 @@ namespace plimsoll::data {
 namespace {
 
 constexpr int64_t kGrainBytes = 256 << 10;  // one turn of work: long against a lock, short against a batch
+constexpr int64_t kGrainRaw = 32;           // the same for raw records to decode
 
 int64_t record_bytes(const RecordTypes& types) {
   int64_t bytes = 0;
@@ -64,8 +65,11 @@ ChunkMaker::ChunkMaker(std::shared_ptr<const Dataset::Body> body, int64_t epoch,
     RawRecord record;
     for (int64_t i = 0; i < first && next_raw(record); ++i) continue;
   }
+  const bool changed = !body_->settings.changes.empty();
+  one_by_one_ = changed || source.can_be_bad();
   const int64_t bytes = std::max<int64_t>(1, record_bytes(source.types()));
-  if (!source.can_be_bad() && body_->settings.changes.empty()) grain_ = std::max<int64_t>(1, kGrainBytes / bytes);
+  if (!one_by_one_) grain_ = std::max<int64_t>(1, kGrainBytes / bytes);
+  else grain_ = changed || order_ ? 1 : kGrainRaw;
 }
 
 bool ChunkMaker::begin(Chunk& chunk) {
@@ -98,8 +102,8 @@ bool ChunkMaker::next_raw(RawRecord& record) {
 void ChunkMaker::work(Chunk& chunk, int64_t from, int64_t to, Scratch& scratch, std::mutex& mutex) const noexcept {
   int64_t row = from;
   try {
-    if (grain_ > 1) read(chunk, from, to, chunk.rows, from, scratch);
-    for (; grain_ == 1 && row < to; ++row) {
+    if (!one_by_one_) read(chunk, from, to, chunk.rows, from, scratch);
+    for (; one_by_one_ && row < to; ++row) {
       try {
         if (body_->settings.changes.empty()) read(chunk, row, row + 1, chunk.rows, row, scratch);
         else read_changed(chunk, row, scratch);

@@ -50,7 +50,8 @@ class ChunkMaker {
   std::unique_ptr<RawStream> stream_;  // null once it has ended
   uint64_t epoch_;
   int64_t next_;
-  int64_t grain_ = 1;
+  int64_t grain_;
+  bool one_by_one_;  // so that a bad record can be told from its neighbours
 };
 
 }  // namespace plimsoll::data

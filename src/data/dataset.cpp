@@ -72,6 +72,10 @@ Dataset Dataset::npz(const std::string& path, const NpzOptions& options) {
   return Dataset(body_of(data::npz_source(path, options)));
 }
 
+Dataset Dataset::csv(const std::string& path, const CsvOptions& options) {
+  return Dataset(body_of(data::csv_source(path, options)));
+}
+
 Dataset Dataset::generator(std::function<Generator(int64_t epoch)> open, RecordTypes types) {
   return Dataset(body_of(data::generator_source(std::move(open), std::move(types))));
 }

@@ -14,5 +14,6 @@ SourcePtr array_source(std::vector<Tensor> x, std::vector<Tensor> y, std::vector
 SourcePtr generator_source(std::function<Dataset::Generator(int64_t)> open, RecordTypes types);
 SourcePtr npy_source(const std::string& x_path, const std::string& y_path);
 SourcePtr npz_source(const std::string& path, const NpzOptions& options);
+SourcePtr csv_source(const std::string& path, const CsvOptions& options);
 
 }  // namespace plimsoll::data
