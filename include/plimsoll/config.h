@@ -105,6 +105,8 @@ class Fields {
   // An argument that Keras has and we have not: written as null, and refused by name when a config sets it.
   virtual void refused(std::string_view name) = 0;
   virtual bool reading() const = 0;
+  // Reading: whether the config has an object under this name, where it could have a number (learning_rate).
+  virtual bool has_object(std::string_view /*name*/) const { return false; }
 
  protected:
   virtual void object(std::string_view name, Family family, std::shared_ptr<Configurable>& value) = 0;

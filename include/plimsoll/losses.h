@@ -9,19 +9,104 @@ namespace plimsoll {
 class LossBase : public Configurable {
  public:
   static constexpr Family kFamily = Family::loss;
-  // The loss of each sample, before weights and reduction: the last axis is summed up, the others stay.
-  virtual Tensor call(const Tensor& y_true, const Tensor& y_pred) = 0;
+  void fields(Fields& f) override;  // name and reduction; a loss with arguments adds its own
 
-  std::string reduction = "sum_over_batch_size";  // "sum", "mean", "none", "mean_with_sample_weight"
+  // The loss of each sample, before weights and reduction: the last axis is summed up, the others stay. A prediction that
+  // comes straight from a softmax or sigmoid may be looked through, as Keras on TensorFlow does.
+  virtual Tensor call(const Tensor& y_true, const Tensor& y_pred) = 0;
+  // (optional: undefined) Which of these samples count: bool, of the shape of call()'s result.
+  virtual Tensor counted(const Tensor& /*y_true*/, const Tensor& /*y_pred*/) { return {}; }
+
+  std::string name;
+  std::string reduction = "sum_over_batch_size";  // "mean", "sum", "none", "mean_with_sample_weight"
 };
 using Loss = Ref<LossBase>;
+
+struct LossOptions {
+  std::string reduction = "sum_over_batch_size";
+  std::string name = {};  // empty: Keras's default
+};
+Loss MeanSquaredError(const LossOptions& options = {});
+Loss MeanAbsoluteError(const LossOptions& options = {});
+Loss MeanAbsolutePercentageError(const LossOptions& options = {});
+Loss MeanSquaredLogarithmicError(const LossOptions& options = {});
+Loss LogCosh(const LossOptions& options = {});
+Loss Hinge(const LossOptions& options = {});
+Loss SquaredHinge(const LossOptions& options = {});
+Loss CategoricalHinge(const LossOptions& options = {});
+Loss KLDivergence(const LossOptions& options = {});
+Loss Poisson(const LossOptions& options = {});
+
+struct HuberOptions {
+  double delta = 1.0;
+  std::string reduction = "sum_over_batch_size";
+  std::string name = {};
+};
+Loss Huber(const HuberOptions& options = {});
+
+struct CosineSimilarityOptions {
+  int64_t axis = -1;
+  std::string reduction = "sum_over_batch_size";
+  std::string name = {};
+};
+Loss CosineSimilarity(const CosineSimilarityOptions& options = {});
+
+struct CrossentropyOptions {
+  bool from_logits = false;
+  double label_smoothing = 0.0;
+  int64_t axis = -1;
+  std::string reduction = "sum_over_batch_size";
+  std::string name = {};
+};
+Loss BinaryCrossentropy(const CrossentropyOptions& options = {});
+Loss CategoricalCrossentropy(const CrossentropyOptions& options = {});
 
 struct SparseCategoricalCrossentropyOptions {
   bool from_logits = false;
   std::optional<int64_t> ignore_class = {};
   std::string reduction = "sum_over_batch_size";
+  int64_t axis = -1;  // only the last
+  std::string name = {};
 };
 Loss SparseCategoricalCrossentropy(const SparseCategoricalCrossentropyOptions& options = {});
-Loss MeanSquaredError(const std::string& reduction = "sum_over_batch_size");
+
+struct BinaryFocalCrossentropyOptions {
+  bool apply_class_balancing = false;
+  double alpha = 0.25;
+  double gamma = 2.0;
+  bool from_logits = false;
+  double label_smoothing = 0.0;
+  int64_t axis = -1;
+  std::string reduction = "sum_over_batch_size";
+  std::string name = {};
+};
+Loss BinaryFocalCrossentropy(const BinaryFocalCrossentropyOptions& options = {});
+
+struct CategoricalFocalCrossentropyOptions {
+  double alpha = 0.25;
+  double gamma = 2.0;
+  bool from_logits = false;
+  double label_smoothing = 0.0;
+  int64_t axis = -1;
+  std::string reduction = "sum_over_batch_size";
+  std::string name = {};
+};
+Loss CategoricalFocalCrossentropy(const CategoricalFocalCrossentropyOptions& options = {});
+
+struct DiceOptions {
+  std::optional<std::vector<int64_t>> axis = {};  // empty: all axes
+  std::string reduction = "sum_over_batch_size";
+  std::string name = {};
+};
+Loss Dice(const DiceOptions& options = {});
+
+struct TverskyOptions {
+  double alpha = 0.5;
+  double beta = 0.5;
+  std::optional<std::vector<int64_t>> axis = {};
+  std::string reduction = "sum_over_batch_size";
+  std::string name = {};
+};
+Loss Tversky(const TverskyOptions& options = {});
 
 }  // namespace plimsoll

@@ -33,7 +33,9 @@ struct PerOutput {
   PerOutput(const char* name) : list{T(name)} {}
   PerOutput(T one) : list{std::move(one)} {}
   PerOutput(std::vector<T> all) : list(std::move(all)) {}
+  PerOutput(std::initializer_list<T> all) : list(all) {}
   PerOutput(std::map<std::string, T> named) : by_name(std::move(named)) {}
+  PerOutput(std::initializer_list<std::pair<const std::string, T>> named) : by_name(named) {}
   std::vector<T> list;
   std::map<std::string, T> by_name;
   bool empty() const { return list.empty() && by_name.empty(); }
@@ -42,10 +44,12 @@ struct PerOutput {
 struct CompileArgs {
   Optimizer optimizer = "rmsprop";
   PerOutput<Loss> loss = {};
-  std::vector<double> loss_weights = {};
-  std::vector<Metric> metrics = {};           // of a model with one output
-  std::vector<std::vector<Metric>> metrics_per_output = {};
-  std::vector<Metric> weighted_metrics = {};
+  PerOutput<double> loss_weights = {};
+  // Of a model with one output; of one with several, one for each.
+  std::vector<Metric> metrics = {};
+  std::vector<Metric> weighted_metrics = {};  // these see the sample weights, the others do not
+  PerOutput<std::vector<Metric>> metrics_per_output = {};
+  PerOutput<std::vector<Metric>> weighted_metrics_per_output = {};
   int threads = 0;                            // 0: all cores this process may use
 };
 

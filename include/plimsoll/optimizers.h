@@ -1,5 +1,7 @@
-// Optimizers and schedules:  model.compile({.optimizer = Adam(1e-3)})
+// Optimizers and schedules:  model.compile({.optimizer = Adam(CosineDecay(1e-3, 1000), {.clipnorm = 1.0})})
 #pragma once
+
+#include <optional>
 
 #include "plimsoll/config.h"
 #include "plimsoll/initializers.h"
@@ -10,7 +12,7 @@ namespace plimsoll {
 class ScheduleBase : public Configurable {
  public:
   static constexpr Family kFamily = Family::schedule;
-  virtual Tensor rate(const Tensor& step) = 0;  // step: a float32 scalar
+  virtual Tensor rate(const Tensor& step) = 0;  // step: a float32 scalar; concrete or symbolic
 };
 using Schedule = Ref<ScheduleBase>;
 
@@ -22,34 +24,172 @@ struct LearningRate {
   Schedule schedule;
 };
 
+// A tensor the optimizer keeps for each weight, of its shape, and what it begins with.
+struct SlotDef {
+  std::string name;
+  double initial = 0;
+};
+
 // What the update of one weight sees.
 class UpdateScope {
  public:
   virtual ~UpdateScope() = default;
-  Tensor weight, gradient;
-  Tensor learning_rate;  // scalar of the weight's dtype
-  Tensor step;           // int64 scalar, 0 in the first step
-  // A tensor the optimizer keeps for this weight, of its shape.
-  virtual Tensor slot(std::string_view name, const Initializer& initializer = "zeros") = 0;
+  Tensor weight, gradient;  // of one dtype
+  Tensor learning_rate;     // scalar of the weight's dtype
+  Tensor step;              // int64 scalar, 0 in the first step
+  double weight_decay = 0;  // only where the optimizer decays(): what update() is to apply
+  virtual Tensor slot(std::string_view name) = 0;
   virtual void set_slot(std::string_view name, const Tensor& next) = 0;
+  // A number the optimizer keeps once (scalars()): its value before the step, in every update.
+  virtual Tensor scalar(std::string_view name) = 0;
+  virtual void set_scalar(std::string_view name, const Tensor& next) = 0;
 };
+
+// The arguments that every optimizer of Keras takes. weight_decay: w -= learning_rate * weight_decay * w before the update.
+#define PLIMSOLL_OPTIMIZER_OPTIONS                           \
+  std::optional<double> clipnorm = {};                       \
+  std::optional<double> clipvalue = {};                      \
+  std::optional<double> global_clipnorm = {};                \
+  bool use_ema = false;                                      \
+  double ema_momentum = 0.99;                                \
+  std::optional<int64_t> ema_overwrite_frequency = {};       \
+  std::optional<double> loss_scale_factor = {};              \
+  std::optional<int64_t> gradient_accumulation_steps = {};   \
+  std::string name = {};
 
 class OptimizerBase : public Configurable {
  public:
   static constexpr Family kFamily = Family::optimizer;
+  // The common arguments, in Keras's order.
+  void fields(Fields& f) override;
+
   // The new value of one weight.
   virtual Tensor update(UpdateScope& s) = 0;
+  // The slots, as Keras orders them: for each group, for each weight, for each slot of the group.
+  virtual std::vector<std::vector<SlotDef>> slots() const { return {}; }
+  virtual std::vector<SlotDef> scalars() const { return {}; }
+  // True: update() applies the weight decay itself.
+  virtual bool decays() const { return false; }
 
   LearningRate learning_rate = 0.001;
+  std::optional<double> weight_decay = {};
+  PLIMSOLL_OPTIMIZER_OPTIONS
+  // Regular expressions; weights in whose names one is found are not decayed. Keras's exclude_from_weight_decay(var_names).
+  std::vector<std::string> exclude_from_weight_decay = {};
 };
 using Optimizer = Ref<OptimizerBase>;
+
+struct SgdOptimizerOptions {
+  double momentum = 0.0;
+  bool nesterov = false;
+  std::optional<double> weight_decay = {};
+  PLIMSOLL_OPTIMIZER_OPTIONS
+};
+Optimizer SGD(LearningRate learning_rate = 0.01, const SgdOptimizerOptions& options = {});
+
+struct RmspropOptimizerOptions {
+  double rho = 0.9;
+  double momentum = 0.0;
+  double epsilon = 1e-7;
+  bool centered = false;
+  std::optional<double> weight_decay = {};
+  PLIMSOLL_OPTIMIZER_OPTIONS
+};
+Optimizer RMSprop(LearningRate learning_rate = 0.001, const RmspropOptimizerOptions& options = {});
 
 struct AdamOptimizerOptions {
   double beta_1 = 0.9;
   double beta_2 = 0.999;
   double epsilon = 1e-7;
   bool amsgrad = false;
+  std::optional<double> weight_decay = {};
+  PLIMSOLL_OPTIMIZER_OPTIONS
 };
 Optimizer Adam(LearningRate learning_rate = 0.001, const AdamOptimizerOptions& options = {});
+
+struct AdamWOptimizerOptions {
+  std::optional<double> weight_decay = 0.004;
+  double beta_1 = 0.9;
+  double beta_2 = 0.999;
+  double epsilon = 1e-7;
+  bool amsgrad = false;
+  PLIMSOLL_OPTIMIZER_OPTIONS
+};
+Optimizer AdamW(LearningRate learning_rate = 0.001, const AdamWOptimizerOptions& options = {});
+
+struct AdagradOptimizerOptions {
+  double initial_accumulator_value = 0.1;
+  double epsilon = 1e-7;
+  std::optional<double> weight_decay = {};
+  PLIMSOLL_OPTIMIZER_OPTIONS
+};
+Optimizer Adagrad(LearningRate learning_rate = 0.001, const AdagradOptimizerOptions& options = {});
+
+struct AdadeltaOptimizerOptions {
+  double rho = 0.95;
+  double epsilon = 1e-7;
+  std::optional<double> weight_decay = {};
+  PLIMSOLL_OPTIMIZER_OPTIONS
+};
+Optimizer Adadelta(LearningRate learning_rate = 0.001, const AdadeltaOptimizerOptions& options = {});
+
+struct AdamaxOptimizerOptions {
+  double beta_1 = 0.9;
+  double beta_2 = 0.999;
+  double epsilon = 1e-7;
+  std::optional<double> weight_decay = {};
+  PLIMSOLL_OPTIMIZER_OPTIONS
+};
+Optimizer Adamax(LearningRate learning_rate = 0.001, const AdamaxOptimizerOptions& options = {});
+
+using NadamOptimizerOptions = AdamaxOptimizerOptions;
+Optimizer Nadam(LearningRate learning_rate = 0.001, const NadamOptimizerOptions& options = {});
+
+struct FtrlOptimizerOptions {
+  double learning_rate_power = -0.5;
+  double initial_accumulator_value = 0.1;
+  double l1_regularization_strength = 0.0;
+  double l2_regularization_strength = 0.0;
+  double l2_shrinkage_regularization_strength = 0.0;
+  double beta = 0.0;
+  std::optional<double> weight_decay = {};
+  PLIMSOLL_OPTIMIZER_OPTIONS
+};
+Optimizer Ftrl(LearningRate learning_rate = 0.001, const FtrlOptimizerOptions& options = {});
+
+struct LionOptimizerOptions {
+  double beta_1 = 0.9;
+  double beta_2 = 0.99;
+  std::optional<double> weight_decay = {};
+  PLIMSOLL_OPTIMIZER_OPTIONS
+};
+Optimizer Lion(LearningRate learning_rate = 0.001, const LionOptimizerOptions& options = {});
+#undef PLIMSOLL_OPTIMIZER_OPTIONS
+
+struct DecayOptions {
+  bool staircase = false;
+};
+Schedule ExponentialDecay(double initial_learning_rate, double decay_steps, double decay_rate, const DecayOptions& options = {});
+Schedule InverseTimeDecay(double initial_learning_rate, double decay_steps, double decay_rate, const DecayOptions& options = {});
+// values[i] up to and with step boundaries[i]; the last one beyond.
+Schedule PiecewiseConstantDecay(std::vector<double> boundaries, std::vector<double> values);
+struct PolynomialDecayOptions {
+  double end_learning_rate = 0.0001;
+  double power = 1.0;
+  bool cycle = false;
+};
+Schedule PolynomialDecay(double initial_learning_rate, double decay_steps, const PolynomialDecayOptions& options = {});
+struct CosineDecayOptions {
+  double alpha = 0.0;
+  std::optional<double> warmup_target = {};
+  double warmup_steps = 0;
+};
+Schedule CosineDecay(double initial_learning_rate, double decay_steps, const CosineDecayOptions& options = {});
+struct CosineDecayRestartsOptions {
+  double t_mul = 2.0;
+  double m_mul = 1.0;
+  double alpha = 0.0;
+};
+Schedule CosineDecayRestarts(double initial_learning_rate, double first_decay_steps, const CosineDecayRestartsOptions& options = {});
 
 }  // namespace plimsoll

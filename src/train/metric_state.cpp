@@ -3,7 +3,8 @@
 #include <cstring>
 
 #include "plimsoll/error.h"
-#include "train/metrics/mean.h"
+#include "train/optimizer_state.h"
+#include "train/reduction.h"
 
 namespace plimsoll {
 
@@ -14,9 +15,11 @@ class TracedMetric final : public MetricScope {
     VariablePtr variable = find(name);
     if (variable == nullptr) {
       variable = std::make_shared<Variable>(
-          Variable{.name = std::string(name), .value = Tensor::zeros(DType::f32, shape), .trainable = false});
+          Variable{.name = std::string(name), .value = make_state(DType::f32, shape, 0), .trainable = false});
       state_.states_.push_back(variable);
+      state_.values_.push_back(variable->value);
     }
+    require(variable->value.shape() == shape, state_.name_, "began with shape ", variable->value.shape(), ", this batch asks for ", shape);
     return trace_.value(variable);
   }
   void set(std::string_view name, const Tensor& next) override { trace_.update(find(name), next); }
@@ -32,8 +35,9 @@ class TracedMetric final : public MetricScope {
   Trace& trace_;
 };
 
-void MetricState::update(Trace& trace, const Tensor& y_true, const Tensor& y_pred, const Tensor& weight) {
+void MetricState::update(Trace& trace, const Tensor& y_true, const Tensor& y_pred, const Tensor& weight, const Tensor& mask) {
   TracedMetric scope(*this, trace);
+  scope.mask = mask;
   metric_->update(scope, y_true, y_pred, weight);
 }
 
@@ -43,18 +47,14 @@ void MetricState::add_to_mean(Trace& trace, const Tensor& value, const Tensor& w
 }
 
 double MetricState::result() const {
-  std::vector<Tensor> values;
-  for (const VariablePtr& v : states_) values.push_back(v->value);
-  if (values.empty()) return 0;
-  if (metric_) return metric_->result(values);
-  const double count = values[1].item();
-  return count == 0 ? 0 : values[0].item() / count;
+  if (values_.empty()) return 0;
+  if (metric_) return metric_->result(values_);
+  const double count = values_[1].item();
+  return count == 0 ? 0 : values_[0].item() / count;
 }
 
 void MetricState::reset() {
-  for (const VariablePtr& v : states_) {
-    std::memset(v->value.data(), 0, static_cast<size_t>(byte_size(v->value.dtype(), v->value.shape())));
-  }
+  for (const Tensor& v : values_) std::memset(v.data(), 0, static_cast<size_t>(byte_size(v.dtype(), v.shape())));
 }
 
 }  // namespace plimsoll

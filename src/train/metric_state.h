@@ -11,10 +11,11 @@ namespace plimsoll {
 
 class MetricState {
  public:
+  // Without a metric: the mean of what is added, as Keras tracks losses.
   MetricState(std::string name, Metric metric) : name_(std::move(name)), metric_(std::move(metric)) {}
 
-  void update(Trace& trace, const Tensor& y_true, const Tensor& y_pred, const Tensor& weight);
-  // Without a metric: the mean of what is added, as Keras tracks the loss.
+  // `mask` (optional: undefined) is of the predictions.
+  void update(Trace& trace, const Tensor& y_true, const Tensor& y_pred, const Tensor& weight, const Tensor& mask);
   void add_to_mean(Trace& trace, const Tensor& value, const Tensor& weight);
   double result() const;
   void reset();
@@ -28,6 +29,7 @@ class MetricState {
   std::string name_;
   Metric metric_;
   std::vector<VariablePtr> states_;
+  std::vector<Tensor> values_;  // of the states
 };
 
 }  // namespace plimsoll

@@ -1,66 +1,224 @@
 #include "train/optimizer_state.h"
 
+#include <cmath>
+#include <cstring>
+#include <regex>
+
+#include "memory/buffer.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops/math.h"
+#include "plimsoll/ops/reduce.h"
 
 namespace plimsoll {
 
+// What the updates of one step have in common.
+struct OptimizerState::Step {
+  Trace& trace;
+  Tensor rate;       // float32
+  Tensor iteration;  // of updates: steps, or groups of accumulated steps
+  Tensor applies;    // bool scalar; undefined: always
+
+  Tensor choose(const Tensor& next, const Tensor& old) const {
+    return applies.defined() ? where(applies, next, old) : next;
+  }
+};
+
 class TracedUpdate final : public UpdateScope {
  public:
-  TracedUpdate(OptimizerState& state, Trace& trace, const Variable& variable)
-      : state_(state), trace_(trace), variable_(variable) {}
-  Tensor slot(std::string_view name, const Initializer& initializer) override {
-    return trace_.value(state_.slot(variable_, name, initializer));
-  }
+  TracedUpdate(const OptimizerState& state, const OptimizerState::Step& step, const Variable& variable)
+      : state_(state), step_(step), variable_(variable) {}
+  Tensor slot(std::string_view name) override { return step_.trace.value(state_.slot(variable_, name)); }
   void set_slot(std::string_view name, const Tensor& next) override {
-    trace_.update(state_.slot(variable_, name, {}), next);
+    const VariablePtr slot = state_.slot(variable_, name);
+    step_.trace.update(slot, step_.choose(next, step_.trace.initial_value(slot)));
+  }
+  Tensor scalar(std::string_view name) override { return step_.trace.initial_value(state_.scalar(name)); }
+  void set_scalar(std::string_view name, const Tensor& next) override {
+    const VariablePtr scalar = state_.scalar(name);
+    const Tensor old = step_.trace.initial_value(scalar);
+    step_.trace.update(scalar, step_.choose(cast(next, old.dtype()), old));
   }
 
  private:
-  OptimizerState& state_;
-  Trace& trace_;
+  const OptimizerState& state_;
+  const OptimizerState::Step& step_;
   const Variable& variable_;
 };
 
-OptimizerState::OptimizerState(Optimizer optimizer) : optimizer_(std::move(optimizer)) {
-  require(bool(optimizer_), "optimizer", "expected an optimizer, got none");
-  iterations_ = std::make_shared<Variable>(
-      Variable{.name = "iterations", .value = Tensor::zeros(DType::i64, {}), .trainable = false});
-  learning_rate_ = std::make_shared<Variable>(
-      Variable{.name = "learning_rate", .value = Tensor::full(DType::f32, {}, optimizer_->learning_rate.rate), .trainable = false});
+Tensor make_state(DType dtype, const Shape& shape, double value) {
+  const int64_t bytes = byte_size(dtype, shape);
+  const Tensor made(dtype, shape, Buffer::make(bytes, Owner::state));
+  const Tensor one = Tensor::full(dtype, {}, value);
+  const size_t size = size_of(dtype);
+  for (int64_t at = 0; at < bytes; at += static_cast<int64_t>(size)) {
+    std::memcpy(static_cast<char*>(made.data()) + at, one.data(), size);
+  }
+  return made;
 }
 
-VariablePtr OptimizerState::slot(const Variable& weight, std::string_view name, const Initializer& initializer) {
-  VariablePtr& slot = slot_of_[{&weight, std::string(name)}];
-  if (slot == nullptr) {
-    slot = std::make_shared<Variable>(Variable{.name = concat(weight.name, "_", name),
-                                               .value = initializer->make(weight.value.shape(), weight.value.dtype()),
-                                               .trainable = false});
-    slots_.push_back(slot);
+namespace {
+
+VariablePtr make_variable(std::string name, DType dtype, const Shape& shape, double value) {
+  return std::make_shared<Variable>(
+      Variable{.name = std::move(name), .value = make_state(dtype, shape, value), .trainable = false});
+}
+
+}  // namespace
+
+OptimizerState::OptimizerState(Optimizer optimizer) : optimizer_(std::move(optimizer)) {
+  require(bool(optimizer_), "optimizer", "expected an optimizer, got none");
+  iterations_ = make_variable("iteration", DType::i64, {}, 0);
+  learning_rate_ = make_variable("learning_rate", DType::f32, {}, optimizer_->learning_rate.rate);
+}
+
+void OptimizerState::add_slot(const Variable& weight, const SlotDef& def) {
+  VariablePtr& slot = slot_of_[{&weight, def.name}];
+  if (slot != nullptr) return;
+  slot = make_variable(concat(weight.name, "_", def.name), weight.value.dtype(), weight.value.shape(), def.initial);
+  slots_.push_back(slot);
+}
+
+void OptimizerState::build(std::span<const VariablePtr> weights) {
+  std::vector<std::vector<SlotDef>> groups = optimizer_->slots();
+  if (optimizer_->gradient_accumulation_steps) groups.insert(groups.begin(), {{"gradient_accumulator"}});
+  if (optimizer_->use_ema) groups.insert(groups.begin(), {{"average"}});
+  for (const std::vector<SlotDef>& group : groups) {
+    for (const VariablePtr& weight : weights) {
+      for (const SlotDef& def : group) add_slot(*weight, def);
+    }
   }
-  return slot;
+  if (!scalars_.empty()) return;
+  const DType dtype = weights.empty() ? DType::f32 : weights[0]->value.dtype();
+  for (const SlotDef& def : optimizer_->scalars()) scalars_.push_back(make_variable(def.name, dtype, {}, def.initial));
+}
+
+VariablePtr OptimizerState::slot(const Variable& weight, std::string_view name) const {
+  const auto found = slot_of_.find({&weight, std::string(name)});
+  if (found == slot_of_.end()) fail(ErrorKind::internal, optimizer_->class_name(), "has no slot '", name, "' for '", weight.name, "'");
+  return found->second;
+}
+
+VariablePtr OptimizerState::scalar(std::string_view name) const {
+  for (const VariablePtr& v : scalars_) {
+    if (v->name == name) return v;
+  }
+  fail(ErrorKind::internal, optimizer_->class_name(), "keeps no number '", name, "'");
+}
+
+Tensor OptimizerState::scaled(const Tensor& loss) const {
+  return optimizer_->loss_scale_factor ? loss * *optimizer_->loss_scale_factor : loss;
+}
+
+void OptimizerState::clip(std::vector<Tensor>& gradients) const {
+  const auto squared_norm = [](const Tensor& g) { return sum(square(g)); };
+  if (const double norm = optimizer_->clipnorm.value_or(0); norm > 0) {
+    for (Tensor& g : gradients) {
+      const Tensor length = sqrt(squared_norm(g));
+      g = g * norm / maximum(length, scalar_like(length, norm));
+    }
+  } else if (const double all = optimizer_->global_clipnorm.value_or(0); all > 0) {
+    Tensor total;
+    for (const Tensor& g : gradients) {
+      const Tensor part = cast(squared_norm(g), DType::f32);
+      total = total.defined() ? total + part : part;
+    }
+    const Tensor length = sqrt(total);
+    // The last term makes NaN of an infinite norm, as Keras does, instead of hiding it behind zeros.
+    const Tensor scale = all * minimum(1.0 / length, scalar_like(length, 1 / all)) + (length - length);
+    for (Tensor& g : gradients) g = g * cast(scale, g.dtype());
+  } else if (const double value = optimizer_->clipvalue.value_or(0); value > 0) {
+    for (Tensor& g : gradients) g = plimsoll::clip(g, -value, value);
+  }
+}
+
+bool OptimizerState::decays(const Variable& weight) const {
+  if (optimizer_->weight_decay.value_or(0) == 0) return false;
+  for (const std::string& pattern : optimizer_->exclude_from_weight_decay) {
+    if (std::regex_search(weight.name, std::regex(pattern))) return false;
+  }
+  return true;
+}
+
+Tensor OptimizerState::updated(const Step& step, const VariablePtr& weight, const Tensor& gradient) {
+  TracedUpdate scope(*this, step, *weight);
+  const Tensor old = step.trace.value(weight);
+  scope.weight = old;
+  scope.gradient = gradient;
+  scope.learning_rate = cast(step.rate, old.dtype());
+  scope.step = step.iteration;
+  if (decays(*weight)) {
+    if (optimizer_->decays()) {
+      scope.weight_decay = *optimizer_->weight_decay;
+    } else {
+      scope.weight = old - old * *optimizer_->weight_decay * scope.learning_rate;
+    }
+  }
+  Tensor next = step.choose(optimizer_->update(scope), old);
+  if (optimizer_->use_ema) {
+    const VariablePtr average = slot(*weight, "average");
+    const Tensor first = equal(step.iteration, scalar_like(step.iteration, 0));
+    const Tensor keep = where(first, scalar_like(old, 0), scalar_like(old, optimizer_->ema_momentum));
+    const Tensor mixed = keep * step.trace.value(average) + (1.0 - keep) * next;
+    step.trace.update(average, mixed);
+    if (const auto every = optimizer_->ema_overwrite_frequency) {
+      const Tensor left = mod(step.iteration + 1.0, scalar_like(step.iteration, static_cast<double>(*every)));
+      next = where(equal(left, scalar_like(left, 0)), mixed, next);
+    }
+  }
+  return weight->constraint ? weight->constraint->apply(next) : next;
 }
 
 void OptimizerState::apply(Trace& trace, std::span<const VariablePtr> weights, std::span<const Tensor> gradients) {
-  const Tensor step = trace.value(iterations_);
+  const Tensor steps = trace.value(iterations_);
   const Schedule& schedule = optimizer_->learning_rate.schedule;
-  const Tensor rate = schedule ? schedule->rate(cast(step, DType::f32)) : trace.value(learning_rate_);
+  Step step{trace, schedule ? schedule->rate(cast(steps, DType::f32)) : trace.value(learning_rate_), steps, {}};
+  std::vector<Tensor> grads;
   for (size_t i = 0; i < weights.size(); ++i) {
-    TracedUpdate scope(*this, trace, *weights[i]);
-    scope.weight = trace.value(weights[i]);
-    scope.gradient = gradients[i];
-    scope.learning_rate = cast(rate, scope.weight.dtype());
-    scope.step = step;
-    Tensor next = optimizer_->update(scope);
-    if (weights[i]->constraint) next = weights[i]->constraint->apply(next);
-    trace.update(weights[i], next);
+    Tensor g = cast(gradients[i], weights[i]->value.dtype());
+    grads.push_back(optimizer_->loss_scale_factor ? g / *optimizer_->loss_scale_factor : g);
   }
-  trace.update(iterations_, step + 1.0);
+  if (const auto group = optimizer_->gradient_accumulation_steps) {
+    const Tensor count = scalar_like(steps, static_cast<double>(*group));
+    step.iteration = floor_divide(steps, count);
+    step.applies = equal(mod(steps + 1.0, count), scalar_like(steps, 0));
+    for (size_t i = 0; i < weights.size(); ++i) {
+      const VariablePtr sums = slot(*weights[i], "gradient_accumulator");
+      const Tensor sum = grads[i] + trace.value(sums);
+      trace.update(sums, where(step.applies, scalar_like(sum, 0), sum));
+      grads[i] = sum / static_cast<double>(*group);
+    }
+  }
+  clip(grads);
+  for (size_t i = 0; i < weights.size(); ++i) trace.update(weights[i], updated(step, weights[i], grads[i]));
+  trace.update(iterations_, steps + 1.0);
+}
+
+void OptimizerState::finalize(std::span<const VariablePtr> weights) {
+  if (!optimizer_->use_ema) return;
+  for (const VariablePtr& w : weights) {
+    const auto found = slot_of_.find({w.get(), "average"});
+    if (found == slot_of_.end()) continue;
+    std::memcpy(w->value.data(), found->second->value.data(), static_cast<size_t>(byte_size(w->value.dtype(), w->value.shape())));
+  }
+}
+
+double OptimizerState::learning_rate() const {
+  if (const Schedule& schedule = optimizer_->learning_rate.schedule) {
+    return schedule->rate(Tensor::full(DType::f32, {}, iterations_->value.item())).item();
+  }
+  return learning_rate_->value.item();
+}
+
+void OptimizerState::set_learning_rate(double rate) {
+  require(!optimizer_->learning_rate.schedule, "learning_rate", "cannot be set: the optimizer was made with a schedule");
+  *learning_rate_->value.data<float>() = static_cast<float>(rate);
 }
 
 std::vector<VariablePtr> OptimizerState::variables() const {
-  std::vector<VariablePtr> all = {iterations_, learning_rate_};
+  std::vector<VariablePtr> all = {iterations_};
+  if (!optimizer_->learning_rate.schedule) all.push_back(learning_rate_);
   all.insert(all.end(), slots_.begin(), slots_.end());
+  all.insert(all.end(), scalars_.begin(), scalars_.end());
   return all;
 }
 

@@ -15,23 +15,41 @@ class OptimizerState {
  public:
   explicit OptimizerState(Optimizer optimizer);
 
-  // Adds the update of every weight to the trace. gradients[i] belongs to weights[i].
+  // Makes the slots of weights that have none yet.
+  void build(std::span<const VariablePtr> weights);
+  // The loss whose gradients apply() expects: scaled, where the optimizer is to scale it.
+  Tensor scaled(const Tensor& loss) const;
+  // Adds the update of every weight to the trace. gradients[i] belongs to weights[i]. Requires: build(weights).
   void apply(Trace& trace, std::span<const VariablePtr> weights, std::span<const Tensor> gradients);
+  // Keras's finalize_variable_values: with an EMA, weights become their averages.
+  void finalize(std::span<const VariablePtr> weights);
+
+  double learning_rate() const;  // of the next step
+  // Throws Error{invalid_argument} if a schedule decides.
+  void set_learning_rate(double rate);
 
   const Optimizer& optimizer() const { return optimizer_; }
   const VariablePtr& iterations() const { return iterations_; }
-  const VariablePtr& learning_rate() const { return learning_rate_; }
-  // iterations, learning_rate, then the slots, in Keras's order.
+  // iterations, learning_rate (without a schedule), then the slots, in Keras's order.
   std::vector<VariablePtr> variables() const;
 
  private:
   friend class TracedUpdate;
-  VariablePtr slot(const Variable& weight, std::string_view name, const Initializer& initializer);
+  struct Step;
+  void add_slot(const Variable& weight, const SlotDef& def);
+  VariablePtr slot(const Variable& weight, std::string_view name) const;
+  VariablePtr scalar(std::string_view name) const;
+  void clip(std::vector<Tensor>& gradients) const;
+  Tensor updated(const Step& step, const VariablePtr& weight, const Tensor& gradient);
+  bool decays(const Variable& weight) const;
 
   Optimizer optimizer_;
   VariablePtr iterations_, learning_rate_;
-  std::vector<VariablePtr> slots_;
+  std::vector<VariablePtr> slots_, scalars_;
   std::map<std::pair<const Variable*, std::string>, VariablePtr> slot_of_;
 };
+
+// A tensor charged to the account as Owner::state.
+Tensor make_state(DType dtype, const Shape& shape, double value);
 
 }  // namespace plimsoll

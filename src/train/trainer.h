@@ -2,16 +2,16 @@
 // and types of a batch; all share one arena. Owned by a ModelBody.
 #pragma once
 
+#include <list>
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "layers/base/functional.h"
 #include "plimsoll/model.h"
 #include "plimsoll/program.h"
-#include "train/metric_state.h"
+#include "train/objective.h"
 #include "train/optimizer_state.h"
 
 namespace plimsoll {
@@ -28,31 +28,38 @@ class Trainer {
   // One step over the batch. Throws before anything is changed if the batch does not fit the model.
   void step(StepKind kind, const Batch& batch);
   std::vector<Tensor> predict(std::span<const Tensor> x);
+  // The weight of each class in training steps from now on; empty: none.
+  void set_class_weight(const std::map<int64_t, double>& weights);
   Logs logs() const;  // loss and metrics since reset_metrics()
   void reset_metrics();
   double last_loss() const { return last_loss_; }
 
   const Layer& network() const { return network_; }
   OptimizerState& optimizer() const { return *optimizer_; }
+  // The sums of loss and metrics; none before the first step.
+  std::vector<VariablePtr> metric_states() const;
   const CompileArgs& args() const { return args_; }
 
  private:
-  using Key = std::pair<StepKind, std::vector<std::string>>;
+  struct Ready {
+    StepKind kind;
+    std::vector<TensorType> types;
+    size_t x, y;  // how many of the types are x, y
+    Program program;
+  };
   Program& program(StepKind kind, const Batch& batch);
   Program make_program(StepKind kind, const Batch& batch);
-  Tensor trace_losses(Trace& trace, const std::vector<Tensor>& y_true, const std::vector<Tensor>& y_pred,
-                      const std::vector<Tensor>& weights);
-  void make_metrics(size_t outputs);
-  Metric resolve_metric(const Metric& metric, size_t output) const;
+  void trace_step(Trace& trace, StepKind kind, const Batch& batch);
+  Tensor class_weights(const Tensor& y) const;
+  const Network& net() const { return static_cast<const Network&>(*network_); }
 
   Layer network_;
   CompileArgs args_;
   std::unique_ptr<OptimizerState> optimizer_;
-  std::vector<Loss> losses_;
-  std::optional<MetricState> loss_mean_;
-  std::vector<std::pair<size_t, MetricState>> metrics_;  // with the output they look at
+  std::unique_ptr<Objective> objective_;  // made with the first program
+  std::map<int64_t, double> class_weight_;
   std::shared_ptr<Arena> arena_;
-  std::map<Key, Program> programs_;
+  std::list<Ready> programs_;
   std::vector<Tensor> inputs_, outputs_;  // of the step that runs
   double last_loss_ = 0;
 };

@@ -83,6 +83,10 @@ class Reader final : public Fields {
       fail(ErrorKind::unsupported, place_, "the argument '", name, "' is not supported");
   }
   bool reading() const override { return true; }
+  bool has_object(std::string_view name) const override {
+    const auto found = config_.find(std::string(name));
+    return found != config_.end() && found->is_object();
+  }
 
   // Throws for a key that nobody asked for.
   void finish() const {

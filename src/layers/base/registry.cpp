@@ -7,6 +7,7 @@
 #include "layers/base/class_list.h"
 #include "plimsoll/config.h"
 #include "plimsoll/error.h"
+#include "plimsoll/metrics.h"
 
 namespace plimsoll {
 namespace {
@@ -54,7 +55,12 @@ Ints Dims::of_rank(int rank, std::string_view place) const {
 }
 
 std::shared_ptr<Configurable> make_object(Family family, std::string_view name) {
-  if (const ClassDef* row = find_row(family, name)) return row->make();
+  if (const ClassDef* row = find_row(family, name)) {
+    std::shared_ptr<Configurable> made = row->make();
+    // Keras calls a metric asked for by a string by that string: "mse", not "mean_squared_error".
+    if (auto* metric = dynamic_cast<MetricBase*>(made.get())) metric->name = name;
+    return made;
+  }
   std::string known;
   for (const std::string& n : object_names(family)) known += (known.empty() ? "" : ", ") + n;
   fail(ErrorKind::not_found, name_of(family), "there is none called '", name, "'; there are: ", known);

@@ -2,48 +2,134 @@
 #include <span>
 
 #include "plimsoll/error.h"
-#include "plimsoll/losses.h"
-#include "plimsoll/ops/math.h"
-#include "plimsoll/ops/nn.h"
-#include "plimsoll/ops/reduce.h"
-#include "plimsoll/ops/shape.h"
+#include "train/loss_functions.h"
+#include "train/losses/function_loss.h"
 
 namespace plimsoll {
 namespace {
 
-constexpr double kEpsilon = 1e-7;  // keras.config.epsilon()
+template <class Options>
+void crossentropy_fields(Fields& f, Options& o) {
+  f("from_logits", o.from_logits);
+  f("label_smoothing", o.label_smoothing);
+  f("axis", o.axis);
+}
 
-struct SparseCategorical final : LossBase {
-  bool from_logits = false;
-  std::optional<int64_t> ignore_class;
+template <class Options>
+CrossentropyArgs args_of(const Options& o) {
+  return {o.from_logits, o.label_smoothing, o.axis};
+}
 
+struct Binary final : LossWith<CrossentropyOptions> {
+  Binary() : LossWith("binary_crossentropy") {}
+  std::string_view class_name() const override { return "BinaryCrossentropy"; }
+  void fields(Fields& f) override {
+    LossBase::fields(f);
+    crossentropy_fields(f, o);
+  }
+  Tensor call(const Tensor& y, const Tensor& p) override { return binary_crossentropy(y, p, args_of(o)); }
+};
+
+struct Categorical final : LossWith<CrossentropyOptions> {
+  Categorical() : LossWith("categorical_crossentropy") {}
+  std::string_view class_name() const override { return "CategoricalCrossentropy"; }
+  void fields(Fields& f) override {
+    LossBase::fields(f);
+    crossentropy_fields(f, o);
+  }
+  Tensor call(const Tensor& y, const Tensor& p) override { return categorical_crossentropy(y, p, args_of(o)); }
+};
+
+struct SparseCategorical final : LossWith<SparseCategoricalCrossentropyOptions> {
+  SparseCategorical() : LossWith("sparse_categorical_crossentropy") {}
   std::string_view class_name() const override { return "SparseCategoricalCrossentropy"; }
   void fields(Fields& f) override {
-    f("from_logits", from_logits);
-    f("ignore_class", ignore_class);
+    LossBase::fields(f);
+    f("from_logits", o.from_logits);
+    f("ignore_class", o.ignore_class);
   }
-  Tensor call(const Tensor& y_true, const Tensor& y_pred) override {
-    Tensor labels = cast(y_true, DType::i64);
-    if (labels.rank() == y_pred.rank() && labels.dim(-1) == 1) labels = squeeze(labels, -1);
-    if (from_logits) return sparse_softmax_cross_entropy(y_pred, labels);
-    const Tensor chosen = take_along_axis(y_pred / sum(y_pred, {-1}, true), expand_dims(labels, -1), -1);
-    return -log(clip(squeeze(chosen, -1), kEpsilon, 1 - kEpsilon));
+  Tensor call(const Tensor& y, const Tensor& p) override {
+    return sparse_categorical_crossentropy(y, p, o.from_logits, o.ignore_class, o.axis);
+  }
+  Tensor counted(const Tensor& y, const Tensor& p) override { return not_ignored(y, p, o.ignore_class); }
+};
+
+struct BinaryFocal final : LossWith<BinaryFocalCrossentropyOptions> {
+  BinaryFocal() : LossWith("binary_focal_crossentropy") {}
+  std::string_view class_name() const override { return "BinaryFocalCrossentropy"; }
+  void fields(Fields& f) override {
+    LossBase::fields(f);
+    crossentropy_fields(f, o);
+    f("apply_class_balancing", o.apply_class_balancing);
+    f("alpha", o.alpha);
+    f("gamma", o.gamma);
+  }
+  Tensor call(const Tensor& y, const Tensor& p) override {
+    return binary_focal_crossentropy(y, p, args_of(o), {o.alpha, o.gamma, o.apply_class_balancing});
+  }
+};
+
+struct CategoricalFocal final : LossWith<CategoricalFocalCrossentropyOptions> {
+  CategoricalFocal() : LossWith("categorical_focal_crossentropy") {}
+  std::string_view class_name() const override { return "CategoricalFocalCrossentropy"; }
+  void fields(Fields& f) override {
+    LossBase::fields(f);
+    crossentropy_fields(f, o);
+    f("alpha", o.alpha);
+    f("gamma", o.gamma);
+  }
+  Tensor call(const Tensor& y, const Tensor& p) override {
+    return categorical_focal_crossentropy(y, p, args_of(o), {o.alpha, o.gamma});
+  }
+};
+
+// What Keras means by the string "crossentropy" or "ce": the shapes decide.
+struct ByShapes final : LossBase {
+  ByShapes() { name = "crossentropy"; }
+  std::string_view class_name() const override { return "crossentropy"; }
+  Tensor call(const Tensor& y, const Tensor& p) override {
+    switch (kind_of_targets(y, p)) {
+      case Targets::binary: return binary_crossentropy(y, p, {});
+      case Targets::sparse: return sparse_categorical_crossentropy(y, p, false, {}, -1);
+      case Targets::categorical: break;
+    }
+    return categorical_crossentropy(y, p, {});
   }
 };
 
 }  // namespace
 
-Loss SparseCategoricalCrossentropy(const SparseCategoricalCrossentropyOptions& options) {
-  auto loss = std::make_shared<SparseCategorical>();
-  loss->from_logits = options.from_logits;
-  loss->ignore_class = options.ignore_class;
-  loss->reduction = options.reduction;
-  return loss;
+void LossBase::fields(Fields& f) {
+  f("name", name);
+  f("reduction", reduction);
 }
 
+void set_loss_options(LossBase& loss, const std::string& reduction, const std::string& name) {
+  constexpr std::string_view kKnown[] = {"sum_over_batch_size", "mean", "sum", "none", "mean_with_sample_weight"};
+  bool known = false;
+  for (const std::string_view k : kKnown) known = known || k == reduction;
+  require(known, loss.class_name(), "expected the reduction sum_over_batch_size, mean, sum, none or mean_with_sample_weight, got '",
+          reduction, "'");
+  loss.reduction = reduction;
+  if (!name.empty()) loss.name = name;
+}
+
+Loss BinaryCrossentropy(const CrossentropyOptions& o) { return make_loss<Binary>(o); }
+Loss CategoricalCrossentropy(const CrossentropyOptions& o) { return make_loss<Categorical>(o); }
+Loss SparseCategoricalCrossentropy(const SparseCategoricalCrossentropyOptions& o) { return make_loss<SparseCategorical>(o); }
+Loss BinaryFocalCrossentropy(const BinaryFocalCrossentropyOptions& o) { return make_loss<BinaryFocal>(o); }
+Loss CategoricalFocalCrossentropy(const CategoricalFocalCrossentropyOptions& o) { return make_loss<CategoricalFocal>(o); }
+
 std::span<const ClassDef> classes_crossentropy() {
-  static constexpr ClassDef rows[] = {{Family::loss, "SparseCategoricalCrossentropy", "sparse_categorical_crossentropy",
-                                       make_default<SparseCategorical>}};
+  static constexpr ClassDef rows[] = {
+      {Family::loss, "BinaryCrossentropy", "binary_crossentropy", make_default<Binary>},
+      {Family::loss, "bce", "BCE", make_default<Binary>},
+      {Family::loss, "CategoricalCrossentropy", "categorical_crossentropy", make_default<Categorical>},
+      {Family::loss, "SparseCategoricalCrossentropy", "sparse_categorical_crossentropy", make_default<SparseCategorical>},
+      {Family::loss, "BinaryFocalCrossentropy", "binary_focal_crossentropy", make_default<BinaryFocal>},
+      {Family::loss, "CategoricalFocalCrossentropy", "categorical_focal_crossentropy", make_default<CategoricalFocal>},
+      {Family::loss, "crossentropy", "ce", make_default<ByShapes>},
+  };
   return rows;
 }
 
