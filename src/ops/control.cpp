@@ -313,6 +313,11 @@ void grad_scan(GradContext& g) {
   for (int i = 0; i < ys; ++i) {
     if (g.has_dout(carries + i)) dys.push_back(i);
   }
+  std::vector<size_t>
+      saved;  // of dcarry: those whose saved values a gradient flows into (only second derivatives do that)
+  for (size_t k = 0; k < dcarry.size(); ++k) {
+    if (g.has_dout(carries + ys + dcarry[k])) saved.push_back(k);
+  }
 
   std::vector<Tensor> carry0, rows, captured;
   for (const int i : dcarry) carry0.push_back(g.has_dout(i) ? g.dout(i) : zeros_like(g.in(i)));
@@ -320,6 +325,7 @@ void grad_scan(GradContext& g) {
   for (int i = 0; i < carries; ++i) rows.push_back(g.out(carries + ys + i));
   for (int i = 0; i < xs; ++i) rows.push_back(g.in(carries + i));
   for (const int i : dys) rows.push_back(g.dout(carries + i));
+  for (const size_t k : saved) rows.push_back(g.dout(carries + ys + dcarry[k]));
   for (int i = carries + xs; i < g.inputs(); ++i) captured.push_back(g.in(i));
 
   const Body round = [&](std::span<const Tensor> in) {
@@ -342,6 +348,8 @@ void grad_scan(GradContext& g) {
     std::vector<Tensor> dx = y.empty() ? std::vector<Tensor>() : gradients(y, x, dy);
     if (y.empty()) std::transform(x.begin(), x.end(), std::back_inserter(dx), zeros_like);
     for (size_t k = 0; k < dcaptured.size(); ++k) dx[dcarry.size() + k] = dx[dcarry.size() + k] + d[dcarry.size() + k];
+    const std::span<const Tensor> dsaved = row.last(saved.size());
+    for (size_t k = 0; k < saved.size(); ++k) dx[saved[k]] = dx[saved[k]] + dsaved[k];
     return dx;
   };
   // Captured values are given as plain operands, so that the body sees them as inputs of its own.

@@ -22,8 +22,9 @@ std::vector<Tensor> step(const Tensor& c, const Tensor& x, const Tensor& w) {
   return {next, next * next};
 }
 
-// d(sum y + sum final c) by c0, xs and w, through a scan or unrolled by hand.
-std::vector<std::vector<double>> recurrence_gradients(bool unrolled, bool reversed) {
+// d(sum y + sum final c) by c0, xs and w, through a scan or unrolled by hand; or the gradients of the sum of
+// their squares.
+std::vector<std::vector<double>> recurrence_gradients(bool unrolled, bool reversed, int order) {
   Graph g;
   const Tensor c0 = g.input("c0", DType::f64, {2}), xs = g.input("xs", DType::f64, {3, 2}), w = g.input("w", DType::f64, {2});
   Tensor total;
@@ -42,7 +43,10 @@ std::vector<std::vector<double>> recurrence_gradients(bool unrolled, bool revers
     total = sum(r[1]) + sum(r[0]);
   }
   const std::vector<Tensor> by = {c0, xs, w};
-  for (const Tensor& d : gradients(total, by)) g.output("", d);
+  std::vector<Tensor> ds = gradients(total, by);
+  for (int k = 1; k < order; ++k)
+    ds = gradients(sum(ds[0] * ds[0]) + sum(ds[1] * ds[1]) + sum(ds[2] * ds[2]), by);
+  for (const Tensor& d : ds) g.output("", d);
   const std::vector<Tensor> in = {doubles({0.1, -0.2}, {2}), doubles({0.3, 0.1, -0.5, 0.7, 0.2, -0.1}, {3, 2}),
                                   doubles({0.9, -1.1}, {2})};
   std::vector<std::vector<double>> out;
@@ -50,14 +54,22 @@ std::vector<std::vector<double>> recurrence_gradients(bool unrolled, bool revers
   return out;
 }
 
-TEST(Scan, GradientsEqualThoseOfTheUnrolledLoop) {
+void expect_unrolled_is_the_same(int order) {
   for (const bool reversed : {false, true}) {
-    const auto a = recurrence_gradients(false, reversed), b = recurrence_gradients(true, reversed);
+    const auto a = recurrence_gradients(false, reversed, order),
+               b = recurrence_gradients(true, reversed, order);
     ASSERT_EQ(a.size(), b.size());
     for (size_t i = 0; i < a.size(); ++i) {
-      for (size_t k = 0; k < a[i].size(); ++k) EXPECT_NEAR(a[i][k], b[i][k], 1e-13) << i << " " << k;
+      for (size_t k = 0; k < a[i].size(); ++k) EXPECT_NEAR(a[i][k], b[i][k], 1e-12) << i << " " << k;
     }
   }
+}
+
+TEST(Scan, GradientsEqualThoseOfTheUnrolledLoop) { expect_unrolled_is_the_same(1); }
+
+TEST(Scan, HigherDerivativesEqualThoseOfTheUnrolledLoop) {
+  expect_unrolled_is_the_same(2);
+  expect_unrolled_is_the_same(3);
 }
 
 TEST(Scan, RunsEagerlyAndWithNoRounds) {
