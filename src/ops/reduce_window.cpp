@@ -1,5 +1,7 @@
-// Windows over any axes, as XLA has them: reduce_window_sum, reduce_window_max, and select_and_scatter_add, the gradient of
-// the latter. Padding adds nothing to a sum and never is a maximum. For pooling over images see max_pool.cpp.
+// Windows over any axes, as XLA has them: reduce_window_sum, reduce_window_max, select_and_scatter_add, the
+// gradient of the latter, and select_and_gather, the gradient of that: the elements of v where x is largest
+// in each window. Padding adds nothing to a sum and never is a maximum. For pooling over images see
+// max_pool.cpp.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -16,6 +18,7 @@ namespace plimsoll {
 namespace {
 
 using Index = std::array<int64_t, Shape::kMaxRank>;
+constexpr int64_t kLargest = int64_t{1} << 40;  // of an axis or a window: keeps sums of a few in range
 
 Shape output_shape(std::string_view op, const Shape& x, const Attrs& attrs) {
   const Ints& window = attrs.ints("window");
@@ -28,7 +31,9 @@ Shape output_shape(std::string_view op, const Shape& x, const Attrs& attrs) {
   std::vector<int64_t> sizes;
   for (size_t i = 0; i < rank; ++i) {
     const int64_t size = x[static_cast<int>(i)];
-    require(window[i] >= 1 && strides[i] >= 1, op, "expected windows and strides of at least 1, got ", window[i], " and ", strides[i]);
+    require(window[i] >= 1 && window[i] < kLargest && strides[i] >= 1, op,
+            "expected windows and strides of at least 1, got ", window[i], " and ", strides[i]);
+    require(size < kLargest, op, "expected axes of less than ", kLargest, ", got ", x);
     require(low[i] >= 0 && high[i] >= 0 && low[i] < window[i] && high[i] < window[i], op,
             "expected padding smaller than the window, got ", low[i], " and ", high[i]);
     const int64_t padded = size + low[i] + high[i];
@@ -49,6 +54,12 @@ std::vector<TensorType> infer_select(const OpCall& call) {
   return {call.in[0]};
 }
 
+std::vector<TensorType> infer_gather(const OpCall& call) {
+  require(is_float(call.in[0].dtype), call.op.name, "expected floats, got ", call.in[0]);
+  require(call.in[1] == call.in[0], call.op.name, "expected v of type ", call.in[0], ", got ", call.in[1]);
+  return {{call.in[0].dtype, output_shape(call.op.name, call.in[0].shape, call.attrs)}};
+}
+
 struct State {
   Shape x, y;
   Index window, strides, low;
@@ -67,23 +78,14 @@ State make_state(const KernelQuery& q, const Shape& y) {
   return s;
 }
 
-// Calls visit(offset in x) for every element of x under the window of output `r`, in row-major order.
+// Calls visit(row-major offset in `shape`) for every point of the box [begin, end), in row-major order.
 template <class F>
-void each_in_window(const State& s, int64_t r, const F& visit) {
-  const int rank = s.x.rank();
-  Index begin{}, end{}, at{};
-  for (int i = rank - 1; i >= 0; --i) {
-    const size_t k = static_cast<size_t>(i);
-    const int64_t first = r % s.y[i] * s.strides[k] - s.low[k];
-    r /= s.y[i];
-    begin[k] = std::max<int64_t>(first, 0);
-    end[k] = std::min(first + s.window[k], s.x[i]);
-    if (begin[k] >= end[k]) return;
-  }
-  at = begin;
+void each_in_box(const Shape& shape, const Index& begin, const Index& end, const F& visit) {
+  const int rank = shape.rank();
+  Index at = begin;
   for (;;) {
     int64_t offset = 0;
-    for (int i = 0; i < rank; ++i) offset = offset * s.x[i] + at[static_cast<size_t>(i)];
+    for (int i = 0; i < rank; ++i) offset = offset * shape[i] + at[static_cast<size_t>(i)];
     visit(offset);
     int i = rank - 1;
     for (; i >= 0; --i) {
@@ -93,6 +95,36 @@ void each_in_window(const State& s, int64_t r, const F& visit) {
     }
     if (i < 0) return;
   }
+}
+
+// Calls visit(offset in x) for every element of x under the window of output `r`.
+template <class F>
+void each_in_window(const State& s, int64_t r, const F& visit) {
+  Index begin{}, end{};
+  for (int i = s.x.rank() - 1; i >= 0; --i) {
+    const size_t k = static_cast<size_t>(i);
+    const int64_t first = r % s.y[i] * s.strides[k] - s.low[k];
+    r /= s.y[i];
+    begin[k] = std::max<int64_t>(first, 0);
+    end[k] = std::min(first + s.window[k], s.x[i]);
+    if (begin[k] >= end[k]) return;
+  }
+  each_in_box(s.x, begin, end, visit);
+}
+
+// Calls visit(r) for every output `r` whose window lies over element `at` of x.
+template <class F>
+void each_window_over(const State& s, int64_t at, const F& visit) {
+  Index begin{}, end{};
+  for (int i = s.x.rank() - 1; i >= 0; --i) {
+    const size_t k = static_cast<size_t>(i);
+    const int64_t place = at % s.x[i] + s.low[k];
+    at /= s.x[i];
+    begin[k] = place < s.window[k] ? 0 : (place - s.window[k]) / s.strides[k] + 1;
+    end[k] = std::min(place / s.strides[k] + 1, s.y[i]);
+    if (begin[k] >= end[k]) return;
+  }
+  each_in_box(s.y, begin, end, visit);
 }
 
 template <class V>
@@ -120,23 +152,53 @@ void run(const State& s, void* const* args) {
   });
 }
 
-// One after the other: windows overlap, and the order of the sums is part of the result.
+// Where x is largest under the window of output `r`, the first of equals; -1 if the window has no element.
 template <class T>
-void run_select(const State& s, void* const* args) {
+int64_t largest_in_window(const State& s, const T* x, int64_t r) {
+  int64_t best = -1;
+  typename Loaded<T>::type most{};
+  each_in_window(s, r, [&](int64_t at) {
+    const auto v = load(x[at]);
+    if (best < 0 || v > most || (v != v && most == most)) best = at, most = v;
+  });
+  return best;
+}
+
+// Windows overlap: first all maxima are found, then each element of dx takes what is its own, in the order of
+// the windows.
+template <class T>
+void run_scatter(const State& s, void* const* args) {
   using V = typename Loaded<T>::type;
   const T* x = static_cast<const T*>(args[0]);
   const T* dy = static_cast<const T*>(args[1]);
   T* dx = static_cast<T*>(args[2]);
-  for (int64_t i = 0; i < s.x.elements(); ++i) store(dx[i], V{});
-  for (int64_t r = 0; r < s.y.elements(); ++r) {
-    int64_t best = -1;
-    V most{};
-    each_in_window(s, r, [&](int64_t at) {
-      const V v = load(x[at]);
-      if (best < 0 || v > most || (v != v && most == most)) best = at, most = v;
-    });
-    if (best >= 0) store(dx[best], static_cast<V>(load(dx[best]) + load(dy[r])));
-  }
+  int64_t* largest = static_cast<int64_t*>(args[3]);
+  parallel_rows(s.y.elements(), 16, s.threads, [&](int64_t begin, int64_t end) noexcept {
+    for (int64_t r = begin; r < end; ++r) largest[r] = largest_in_window(s, x, r);
+  });
+  parallel_rows(s.x.elements(), 16, s.threads, [&](int64_t begin, int64_t end) noexcept {
+    for (int64_t at = begin; at < end; ++at) {
+      V total{};
+      each_window_over(s, at, [&](int64_t r) {
+        if (largest[r] == at) total += load(dy[r]);
+      });
+      store(dx[at], total);
+    }
+  });
+}
+
+template <class T>
+void run_gather(const State& s, void* const* args) {
+  using V = typename Loaded<T>::type;
+  const T* x = static_cast<const T*>(args[0]);
+  const T* v = static_cast<const T*>(args[1]);
+  T* y = static_cast<T*>(args[2]);
+  parallel_rows(s.y.elements(), 16, s.threads, [&](int64_t begin, int64_t end) noexcept {
+    for (int64_t r = begin; r < end; ++r) {
+      const int64_t at = largest_in_window(s, x, r);
+      store(y[r], at < 0 ? V{} : load(v[at]));
+    }
+  });
 }
 
 template <bool Max>
@@ -145,12 +207,17 @@ Kernel prepare(const KernelQuery& q) {
   return with_type(q.in[0].dtype, "reduce_window", [&](auto t) { return make_kernel<State, run<decltype(t), Max>>("windows", s); });
 }
 
+template <bool Scatter>
 Kernel prepare_select(const KernelQuery& q) {
-  const State s = make_state(q, q.in[1].shape);
+  const Shape& y = Scatter ? q.in[1].shape : q.out[0].shape;
+  const State s = make_state(q, y);
   return with_type(q.in[0].dtype, "select_and_scatter_add", [&](auto t) -> Kernel {
     using T = decltype(t);
     if constexpr (std::is_integral_v<T>) fail(ErrorKind::unsupported, "select_and_scatter_add", "no kernel for integers");
-    else return make_kernel<State, run_select<T>>("windows", s);
+    else if constexpr (Scatter)
+      return make_kernel<State, run_scatter<T>>("windows", s, byte_size(DType::i64, y));
+    else
+      return make_kernel<State, run_gather<T>>("windows", s);
   });
 }
 
@@ -176,31 +243,43 @@ void grad_max(GradContext& g) {
   g.set(0, select_and_scatter_add(g.in(0), g.dout(), a.ints("window"), a.ints("strides"), a.ints("low"), a.ints("high")));
 }
 
+// Which element is the largest does not change with a small step of x: no gradient flows into it.
+void grad_scatter(GradContext& g) {
+  if (g.wants(1)) g.set(1, apply1(get_op("select_and_gather"), {g.in(0), g.dout()}, g.attrs()));
+}
+
+void grad_gather(GradContext& g) {
+  if (g.wants(1)) g.set(1, apply1(get_op("select_and_scatter_add"), {g.in(0), g.dout()}, g.attrs()));
+}
+
+Attrs window_attrs(const Ints& window, const Ints& strides, const Ints& low, const Ints& high) {
+  return {{"window", window}, {"strides", strides}, {"low", low}, {"high", high}};
+}
+
 std::vector<OpCase> cases() {
-  const auto options = [](Ints window, Ints strides, Ints low, Ints high) {
-    return Attrs{{"window", window}, {"strides", strides}, {"low", low}, {"high", high}};
-  };
+  const auto& options = window_attrs;
   return {{{{{9}}}, options({3}, {2}, {0}, {0})}, {{{{5, 7}}}, options({2, 3}, {1, 2}, {1, 0}, {0, 2})},
           {{{{1, 4, 5, 2}}}, options({1, 2, 2, 1}, {1, 2, 2, 1}, {0, 0, 0, 0}, {0, 0, 1, 0})},
           {{{{3}}}, options({5}, {1}, {0}, {0})}};
 }
 
-std::vector<OpCase> cases_select() {
-  const auto options = [](Ints window, Ints strides, Ints low, Ints high) {
-    return Attrs{{"window", window}, {"strides", strides}, {"low", low}, {"high", high}};
-  };
-  return {{{{{9}}, {{4}}}, options({3}, {2}, {0}, {0}), false},
-          {{{{5, 7}}, {{5, 4}}}, options({2, 3}, {1, 2}, {1, 0}, {0, 2}), false}};
+std::vector<OpCase> cases_scatter() {
+  return {{{{{9}}, {{4}}}, window_attrs({3}, {2}, {0}, {0})},
+          {{{{5, 7}}, {{5, 4}}}, window_attrs({2, 3}, {1, 2}, {1, 0}, {0, 2})},
+          {{{{1, 5, 4, 2}}, {{1, 2, 2, 2}}},
+           window_attrs({1, 1, 2, 1}, {1, 3, 2, 1}, {0, 0, 0, 0}, {0, 0, 0, 0})}};
+}
+
+std::vector<OpCase> cases_gather() {
+  return {{{{{9}}, {{9}}}, window_attrs({3}, {2}, {0}, {0})},
+          {{{{5, 7}}, {{5, 7}}}, window_attrs({2, 3}, {1, 2}, {1, 0}, {0, 2})}};
 }
 
 constexpr AttrDef kAttrs[] = {{"window", AttrKind::ints}, {"strides", AttrKind::ints}, {"low", AttrKind::ints}, {"high", AttrKind::ints}};
 constexpr KernelDef kSum[] = {{.name = "reference", .prepare = prepare<false>}};
 constexpr KernelDef kMax[] = {{.name = "reference", .prepare = prepare<true>}};
-constexpr KernelDef kSelect[] = {{.name = "reference", .prepare = prepare_select}};
-
-Attrs window_attrs(const Ints& window, const Ints& strides, const Ints& low, const Ints& high) {
-  return {{"window", window}, {"strides", strides}, {"low", low}, {"high", high}};
-}
+constexpr KernelDef kScatter[] = {{.name = "reference", .prepare = prepare_select<true>}};
+constexpr KernelDef kGather[] = {{.name = "reference", .prepare = prepare_select<false>}};
 
 }  // namespace
 
@@ -217,12 +296,38 @@ Tensor select_and_scatter_add(const Tensor& x, const Tensor& dy, const Ints& win
 
 std::span<const OpDef> ops_reduce_window() {
   static constexpr OpDef defs[] = {
-      {.name = "reduce_window_sum", .arity = {1, 1}, .attrs = kAttrs, .infer = infer, .grad = grad_sum, .kernels = kSum,
-       .cases = cases, .dtypes = kNumbers},
-      {.name = "reduce_window_max", .arity = {1, 1}, .attrs = kAttrs, .infer = infer, .grad = grad_max, .kernels = kMax,
-       .cases = cases, .dtypes = kNumbers},
-      {.name = "select_and_scatter_add", .arity = {2, 2}, .attrs = kAttrs, .infer = infer_select, .kernels = kSelect,
-       .cases = cases_select, .dtypes = kFloats},
+      {.name = "reduce_window_sum",
+       .arity = {1, 1},
+       .attrs = kAttrs,
+       .infer = infer,
+       .grad = grad_sum,
+       .kernels = kSum,
+       .cases = cases,
+       .dtypes = kNumbers},
+      {.name = "reduce_window_max",
+       .arity = {1, 1},
+       .attrs = kAttrs,
+       .infer = infer,
+       .grad = grad_max,
+       .kernels = kMax,
+       .cases = cases,
+       .dtypes = kNumbers},
+      {.name = "select_and_scatter_add",
+       .arity = {2, 2},
+       .attrs = kAttrs,
+       .infer = infer_select,
+       .grad = grad_scatter,
+       .kernels = kScatter,
+       .cases = cases_scatter,
+       .dtypes = kFloats},
+      {.name = "select_and_gather",
+       .arity = {2, 2},
+       .attrs = kAttrs,
+       .infer = infer_gather,
+       .grad = grad_gather,
+       .kernels = kGather,
+       .cases = cases_gather,
+       .dtypes = kFloats},
   };
   return defs;
 }

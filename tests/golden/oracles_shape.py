@@ -151,6 +151,16 @@ def select_and_scatter_add(inputs, attrs, out):
     return y
 
 
+def select_and_gather(inputs, attrs, out):
+    x, v = map(wide, inputs)
+    places = list(windows(x.shape, attrs))
+    y = np.zeros(places.pop()[1], x.dtype)
+    for at, under in places:
+        if x[under].size:
+            y[at] = v[under].reshape(-1)[np.argmax(x[under])]
+    return y
+
+
 def zero(dtype):
     return 0
 
@@ -188,4 +198,5 @@ ORACLES = {
     "reduce_window_sum": reduce_window(np.sum, zero),
     "reduce_window_max": reduce_window(np.max, lowest),
     "select_and_scatter_add": select_and_scatter_add,
+    "select_and_gather": select_and_gather,
 }

@@ -1,5 +1,6 @@
-// Gradients in f64 against central differences along random directions. The function is s(x) = sum of all outputs,
-// each weighed by a random cotangent.
+// First and second derivatives in f64 against central differences along random directions. The function is
+// s(x) = sum of all outputs, each weighed by a random cotangent; for the second derivatives it is the sum of
+// the gradients of s, weighed in the same way.
 #include <cmath>
 
 #include "op_sweep/sweep_test.h"
@@ -14,6 +15,8 @@ namespace {
 // the edge of a domain (log near 0, arcsin near 1).
 constexpr double kStep = 1e-6;
 constexpr double kGradientTolerance = 2e-6;
+// Where all gradients are about 0, the differences are rounding errors of s.
+constexpr double kLeastScale = 1e-2;
 
 bool differentiable_input(const SweepInput& in) { return in.type.dtype == DType::f64; }
 
@@ -23,31 +26,37 @@ struct GradientGraph {
   Graph with_gradients;
 };
 
-Tensor weighed_sum(Graph& graph, const SweepCase& c, std::vector<Tensor>& in) {
-  for (const SweepInput& i : c.in) in.push_back(graph.input(concat("in", in.size()), i.type.dtype, i.type.shape));
-  const std::vector<Tensor> out = graph.add(*c.op, in, c.attrs);
+Tensor weighed_sum(std::span<const Tensor> list, uint64_t seed) {
   Tensor s;
-  for (size_t i = 0; i < out.size(); ++i) {
-    if (out[i].dtype() != DType::f64) continue;
-    const Tensor cotangent = fill(DType::f64, out[i].shape(), -1, 1, hash_at(99, i));
-    const Tensor part = sum(multiply(out[i], cotangent));
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i].dtype() != DType::f64) continue;
+    const Tensor cotangent = fill(DType::f64, list[i].shape(), -1, 1, hash_at(seed, i));
+    const Tensor part = sum(multiply(list[i], cotangent));
     s = s.defined() ? add(s, part) : part;
   }
   return s;
 }
 
-GradientGraph gradient_graphs(const SweepCase& c) {
-  GradientGraph graphs;
+// s in `graph`, undefined if no output is a float; `floats` receives the inputs to differentiate by.
+Tensor differentiated(Graph& graph, const SweepCase& c, int order, std::vector<Tensor>& floats) {
   std::vector<Tensor> in;
-  const Tensor value = weighed_sum(graphs.value, c, in);
+  for (const SweepInput& i : c.in) {
+    in.push_back(graph.input(concat("in", in.size()), i.type.dtype, i.type.shape));
+    if (differentiable_input(i)) floats.push_back(in.back());
+  }
+  Tensor s = weighed_sum(graph.add(*c.op, in, c.attrs), 99);
+  for (int k = 1; k < order && s.defined(); ++k) s = weighed_sum(gradients(s, floats), 98);
+  return s;
+}
+
+GradientGraph gradient_graphs(const SweepCase& c, int order) {
+  GradientGraph graphs;
+  std::vector<Tensor> floats;
+  const Tensor value = differentiated(graphs.value, c, order, floats);
   if (!value.defined()) return graphs;
   graphs.value.output("s", value);
-  in.clear();
-  const Tensor s = weighed_sum(graphs.with_gradients, c, in);
-  std::vector<Tensor> floats;
-  for (size_t i = 0; i < in.size(); ++i) {
-    if (differentiable_input(c.in[i])) floats.push_back(in[i]);
-  }
+  floats.clear();
+  const Tensor s = differentiated(graphs.with_gradients, c, order, floats);
   for (const Tensor& g : gradients(s, floats)) {
     graphs.with_gradients.output(concat("d", graphs.with_gradients.outputs().size()), g);
   }
@@ -80,8 +89,8 @@ std::vector<Tensor> directions(const Shape& shape) {
   return all;
 }
 
-void check_gradients(const SweepCase& c) {
-  const GradientGraph graphs = gradient_graphs(c);
+void check_gradients(const SweepCase& c, int order) {
+  const GradientGraph graphs = gradient_graphs(c, order);
   if (graphs.value.outputs().empty()) return;
   Program value = Program::compile(graphs.value);
   const std::vector<Tensor> inputs = make_inputs(c, kSeed);
@@ -94,7 +103,7 @@ void check_gradients(const SweepCase& c) {
     if (inputs[i].shape().elements() == 0) continue;
     for (const Tensor& direction : directions(inputs[i].shape())) {
       double got = 0;
-      double scale = 1e-3;
+      double scale = kLeastScale;
       for (int64_t k = 0; k < parts(grad); ++k) {
         got += element(grad, k) * element(direction, k);
         scale += std::fabs(element(grad, k));
@@ -105,19 +114,30 @@ void check_gradients(const SweepCase& c) {
   }
 }
 
-}  // namespace
-
-TEST_P(OpSweep, GradientsMatchFiniteDifferences) {
-  if (op().grad == nullptr) GTEST_SKIP() << "passes no gradient on";
-  if (std::find(op().dtypes.begin(), op().dtypes.end(), DType::f64) == op().dtypes.end()) {
-    GTEST_SKIP() << "has no float64";
-  }
-  for (const SweepCase& c : sweep_cases(op())) {
+// Every case once, whatever the dtypes of the sweep.
+void check_cases(const OpDef& op, int order) {
+  for (const SweepCase& c : sweep_cases(op)) {
     const bool once = c.in.empty() || c.derived || c.in[0].type.dtype == DType::f64 || !c.in[0].swept;
     if (!c.differentiable || !once) continue;
     SCOPED_TRACE(c.key);
-    ASSERT_NO_THROW(check_gradients(with_dtype(c, DType::f64)));
+    ASSERT_NO_THROW(check_gradients(with_dtype(c, DType::f64), order));
   }
+}
+
+bool has_gradient_in_f64(const OpDef& op) {
+  return op.grad != nullptr && std::find(op.dtypes.begin(), op.dtypes.end(), DType::f64) != op.dtypes.end();
+}
+
+}  // namespace
+
+TEST_P(OpSweep, GradientsMatchFiniteDifferences) {
+  if (!has_gradient_in_f64(op())) GTEST_SKIP() << "passes no gradient on, or has no float64";
+  check_cases(op(), 1);
+}
+
+TEST_P(OpSweep, SecondDerivativesMatchFiniteDifferences) {
+  if (!has_gradient_in_f64(op())) GTEST_SKIP() << "passes no gradient on, or has no float64";
+  check_cases(op(), 2);
 }
 
 }  // namespace plimsoll::testing
