@@ -1,9 +1,12 @@
-// scatter_nd(x, indices, updates): x with rows combined in at the places gather_nd would read, one after the other, so
-// that results do not depend on threads. Indices outside x are dropped. Modes: set, add, mul, min, max.
+// scatter_nd(x, indices, updates): x with rows combined in at the places gather_nd would read, one after the
+// other. Each thread owns a range of x and reads all indices, so that results do not depend on threads.
+// Indices outside x are dropped. Modes: set, add, mul, min, max.
+#include <algorithm>
 #include <cstring>
 
 #include "common/half.h"
 #include "device/cpu/index_reader.h"
+#include "device/cpu/thread_pool.h"
 #include "device/kernel.h"
 #include "graph/grad.h"
 #include "graph/op.h"
@@ -42,11 +45,12 @@ std::vector<TensorType> infer(const OpCall& call) {
 struct State {
   DType index_type;
   int64_t count, columns, row;  // rows to put in; columns of the indices; elements of a row
-  size_t bytes;                 // of x
+  int64_t elements;             // of x
   std::array<int64_t, Shape::kMaxRank> sizes;
   void (*combine)(void* to, const void* from, int64_t n, Mode mode);
   size_t element;
   Mode mode;
+  int threads;
 };
 
 template <class T>
@@ -115,22 +119,41 @@ auto combine_for(DType t) -> decltype(State::combine) {
   }
 }
 
-void run(const State& s, void* const* args) {
-  char* y = static_cast<char*>(args[3]);
-  const char* updates = static_cast<const char*>(args[2]);
-  if (args[0] != args[3]) std::memcpy(y, args[0], s.bytes);
-  const int64_t row = s.row * static_cast<int64_t>(s.element);
-  for (int64_t r = 0; r < s.count; ++r) {
-    int64_t at = 0;
-    bool inside = true;
-    for (int64_t c = 0; c < s.columns; ++c) {
-      const int64_t size = s.sizes[static_cast<size_t>(c)];
-      const int64_t i = read_index(s.index_type, args[1], r * s.columns + c);
-      inside = inside && i >= 0 && i < size;
-      at = at * size + (inside ? i : 0);
-    }
-    if (inside) s.combine(y + at * row, updates + r * row, s.row, s.mode);
+// The first element of x that row r of the updates goes to; -1 if its index lies outside.
+int64_t place_of(const State& s, const void* indices, int64_t r) {
+  int64_t at = 0;
+  for (int64_t c = 0; c < s.columns; ++c) {
+    const int64_t size = s.sizes[static_cast<size_t>(c)];
+    const int64_t i = read_index(s.index_type, indices, r * s.columns + c);
+    if (i < 0 || i >= size) return -1;
+    at = at * size + i;
   }
+  return at * s.row;
+}
+
+// Everything that happens to the elements [begin, end) of x.
+void run_range(const State& s, void* const* args, int64_t begin, int64_t end) noexcept {
+  if (begin >= end) return;
+  const auto size = static_cast<int64_t>(s.element);
+  const char* x = static_cast<const char*>(args[0]);
+  const char* updates = static_cast<const char*>(args[2]);
+  char* y = static_cast<char*>(args[3]);
+  if (x != y) std::memcpy(y + begin * size, x + begin * size, static_cast<size_t>((end - begin) * size));
+  for (int64_t r = 0; r < s.count; ++r) {
+    const int64_t at = place_of(s, args[1], r);
+    const int64_t from = std::max(at, begin), to = std::min(at + s.row, end);
+    if (at < 0 || from >= to) continue;
+    s.combine(y + from * size, updates + (r * s.row + from - at) * size, to - from, s.mode);
+  }
+}
+
+void run(const State& s, void* const* args) {
+  const int64_t each = (s.elements + s.threads - 1) / s.threads;
+  auto part = [&](int64_t t, int) noexcept {
+    const int64_t begin = std::min(t * each, s.elements);
+    run_range(s, args, begin, std::min(begin + each, s.elements));
+  };
+  parallel_for(s.threads, s.threads, part);
 }
 
 Kernel prepare(const KernelQuery& q) {
@@ -142,11 +165,12 @@ Kernel prepare(const KernelQuery& q) {
   for (int i = 0; i + 1 < q.in[1].shape.rank(); ++i) s.count *= q.in[1].shape[i];
   s.row = 1;
   for (int i = static_cast<int>(s.columns); i < x.rank(); ++i) s.row *= x[i];
-  s.bytes = static_cast<size_t>(byte_size(q.in[0].dtype, x));
+  s.elements = x.elements();
   std::copy(x.begin(), x.begin() + s.columns, s.sizes.begin());
   s.combine = combine_for(q.in[0].dtype);
   s.element = size_of(q.in[0].dtype);
   s.mode = mode_of(q.attrs);
+  s.threads = q.threads;
   return make_kernel<State, run>("rows", s);
 }
 
