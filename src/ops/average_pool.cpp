@@ -2,7 +2,7 @@
 // Both are linear: each is the gradient of the other.
 #include <algorithm>
 
-#include "device//cpu/pool_kernels.h"
+#include "device/cpu/pool_kernels.h"
 #include "graph/grad.h"
 #include "ops/pool.h"
 #include "plimsoll/error.h"

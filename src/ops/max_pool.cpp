@@ -2,7 +2,7 @@
 // nor y: max_pool_grad(dy, index). The gradient of that in turn is max_pool_take(x, index).
 #include <algorithm>
 
-#include "device//cpu/pool_kernels.h"
+#include "device/cpu/pool_kernels.h"
 #include "graph/grad.h"
 #include "ops/pool.h"
 #include "plimsoll/error.h"

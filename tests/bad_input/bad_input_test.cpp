@@ -24,62 +24,144 @@ Tensor i32(Graph& g, const Shape& shape) { return g.input("i" + std::to_string(g
 
 std::vector<Bad> bad_calls() {
   return {
-      {"shapes that do not broadcast", "add", [](Graph& g) { add(f32(g, {2, 3}), f32(g, {4})); }},
-      {"inner sizes that differ", "", [](Graph& g) { matmul(f32(g, {2, 3}), f32(g, {4, 5})); }},
-      {"matmul of a scalar", "", [](Graph& g) { matmul(f32(g, {}), f32(g, {4, 5})); }},
+      {"shapes that do not broadcast", "add",
+       [](Graph& g) {
+         add(f32(g, {2, 3}), f32(g, {4}));
+       }},
+      {"inner sizes that differ", "",
+       [](Graph& g) {
+         matmul(f32(g, {2, 3}), f32(g, {4, 5}));
+       }},
+      {"matmul of a scalar", "",
+       [](Graph& g) {
+         matmul(f32(g, {}), f32(g, {4, 5}));
+       }},
       {"contracting an axis twice", "dot_general",
-       [](Graph& g) { dot_general(f32(g, {2, 2}), f32(g, {2, 2}), {1, 1}, {0, 0}); }},
+       [](Graph& g) {
+         dot_general(f32(g, {2, 2}), f32(g, {2, 2}), {1, 1}, {0, 0});
+       }},
       {"contracting an axis that is not there", "dot_general",
-       [](Graph& g) { dot_general(f32(g, {2, 2}), f32(g, {2, 2}), {5}, {0}); }},
-      {"an axis out of range", "", [](Graph& g) { sum(f32(g, {2, 3}), {2}); }},
-      {"an axis twice", "", [](Graph& g) { sum(f32(g, {2, 3}), {1, -1}); }},
-      {"argmax of nothing", "", [](Graph& g) { argmax(f32(g, {2, 0}), 1); }},
-      {"softmax along no axis", "", [](Graph& g) { softmax(f32(g, {2, 3}), 3); }},
-      {"reshape to another size", "reshape", [](Graph& g) { reshape(f32(g, {2, 3}), Shape{5}); }},
-      {"reshape with two unknowns", "reshape", [](Graph& g) { reshape(f32(g, {2, 3}), Ints{-1, -1}); }},
-      {"a permutation that is none", "transpose", [](Graph& g) { transpose(f32(g, {2, 3}), {0, 0}); }},
-      {"broadcast to a smaller shape", "", [](Graph& g) { broadcast_to(f32(g, {2, 3}), {3}); }},
+       [](Graph& g) {
+         dot_general(f32(g, {2, 2}), f32(g, {2, 2}), {5}, {0});
+       }},
+      {"an axis out of range", "",
+       [](Graph& g) {
+         sum(f32(g, {2, 3}), {2});
+       }},
+      {"an axis twice", "",
+       [](Graph& g) {
+         sum(f32(g, {2, 3}), {1, -1});
+       }},
+      {"argmax of nothing", "",
+       [](Graph& g) {
+         argmax(f32(g, {2, 0}), 1);
+       }},
+      {"softmax along no axis", "",
+       [](Graph& g) {
+         softmax(f32(g, {2, 3}), 3);
+       }},
+      {"reshape to another size", "reshape",
+       [](Graph& g) {
+         reshape(f32(g, {2, 3}), Shape{5});
+       }},
+      {"reshape with two unknowns", "reshape",
+       [](Graph& g) {
+         reshape(f32(g, {2, 3}), Ints{-1, -1});
+       }},
+      {"a permutation that is none", "transpose",
+       [](Graph& g) {
+         transpose(f32(g, {2, 3}), {0, 0});
+       }},
+      {"broadcast to a smaller shape", "",
+       [](Graph& g) {
+         broadcast_to(f32(g, {2, 3}), {3});
+       }},
       {"slice past the end", "slice", [](Graph& g) { slice(f32(g, {4}), {0}, {5}); }},
       {"slice with stride 0", "slice", [](Graph& g) { slice(f32(g, {4}), {0}, {4}, {0}); }},
       {"pad that overflows", "", [](Graph& g) { pad(f32(g, {4}), {INT64_MAX}, {INT64_MAX}); }},
       {"concatenation of nothing", "", [](Graph&) { concatenate({}, 0); }},
       {"concatenation of ranks", "",
-       [](Graph& g) { const Tensor parts[] = {f32(g, {2}), f32(g, {2, 2})}; concatenate(parts, 0); }},
+       [](Graph& g) {
+         const Tensor parts[] = {f32(g, {2}), f32(g, {2, 2})};
+         concatenate(parts, 0);
+       }},
       {"float indices", "", [](Graph& g) { take(f32(g, {4}), f32(g, {2}), 0); }},
       {"float labels", "",
-       [](Graph& g) { sparse_softmax_cross_entropy(f32(g, {4, 3}), f32(g, {4})); }},
+       [](Graph& g) {
+         sparse_softmax_cross_entropy(f32(g, {4, 3}), f32(g, {4}));
+       }},
       {"labels of another shape", "",
-       [](Graph& g) { sparse_softmax_cross_entropy(f32(g, {4, 3}), i32(g, {5})); }},
-      {"convolution of a vector", "conv", [](Graph& g) { conv(f32(g, {4}), f32(g, {3, 3, 1, 1})); }},
-      {"convolution of other channels", "conv", [](Graph& g) { conv(f32(g, {1, 8, 8, 3}), f32(g, {3, 3, 4, 8})); }},
+       [](Graph& g) {
+         sparse_softmax_cross_entropy(f32(g, {4, 3}), i32(g, {5}));
+       }},
+      {"convolution of a vector", "conv",
+       [](Graph& g) {
+         conv(f32(g, {4}), f32(g, {3, 3, 1, 1}));
+       }},
+      {"convolution of other channels", "conv",
+       [](Graph& g) {
+         conv(f32(g, {1, 8, 8, 3}), f32(g, {3, 3, 4, 8}));
+       }},
       {"convolution with groups that do not divide", "conv",
-       [](Graph& g) { conv(f32(g, {1, 8, 8, 4}), f32(g, {3, 3, 2, 7}), {.groups = 2}); }},
+       [](Graph& g) {
+         conv(f32(g, {1, 8, 8, 4}), f32(g, {3, 3, 2, 7}), {.groups = 2});
+       }},
       {"convolution kernel larger than the image", "conv",
-       [](Graph& g) { conv(f32(g, {1, 2, 2, 3}), f32(g, {5, 5, 3, 8})); }},
+       [](Graph& g) {
+         conv(f32(g, {1, 2, 2, 3}), f32(g, {5, 5, 3, 8}));
+       }},
       {"convolution with stride 0", "conv",
-       [](Graph& g) { conv(f32(g, {1, 8, 8, 3}), f32(g, {3, 3, 3, 8}), {.strides = {0, 0}}); }},
+       [](Graph& g) {
+         conv(f32(g, {1, 8, 8, 3}), f32(g, {3, 3, 3, 8}), {.strides = {0, 0}});
+       }},
       {"pooling window larger than the image", "",
-       [](Graph& g) { max_pool(f32(g, {1, 2, 2, 3}), {.window = {3, 3}}); }},
+       [](Graph& g) {
+         max_pool(f32(g, {1, 2, 2, 3}), {.window = {3, 3}});
+       }},
+      {"pooling window whose points overflow", "average_pool",
+       [](Graph& g) {
+         const int64_t large = (int64_t{1} << 31) - 1, pad = large - 1;
+         average_pool(
+             f32(g, {1, 1, 1, 1, 1}),
+             {.window = {large, large, large}, .pad_low = {pad, pad, pad}, .pad_high = {pad, pad, pad}});
+       }},
+      {"window whose padding overflows", "reduce_window_sum",
+       [](Graph& g) { reduce_window_sum(f32(g, {4}), {INT64_MAX}, {1}, {INT64_MAX - 1}, {INT64_MAX - 1}); }},
       {"batch norm with other gamma", "",
-       [](Graph& g) { batch_norm(f32(g, {2, 4}), f32(g, {3}), f32(g, {4}), 1e-3); }},
+       [](Graph& g) {
+         batch_norm(f32(g, {2, 4}), f32(g, {3}), f32(g, {4}), 1e-3);
+       }},
       {"layer norm with other gamma", "",
-       [](Graph& g) { layer_norm(f32(g, {2, 4}), f32(g, {3}), f32(g, {4}), 1e-3); }},
+       [](Graph& g) {
+         layer_norm(f32(g, {2, 4}), f32(g, {3}), f32(g, {4}), 1e-3);
+       }},
       {"LSTM with a kernel of 3u columns", "",
        [](Graph& g) {
          lstm(f32(g, {2, 5, 4}), f32(g, {2, 8}), f32(g, {2, 8}), f32(g, {4, 24}), f32(g, {8, 32}), f32(g, {32}));
        }},
       {"attention with other heads", "",
-       [](Graph& g) { attention(f32(g, {1, 4, 2, 8}), f32(g, {1, 4, 3, 8}), f32(g, {1, 4, 3, 8}), {}, 1); }},
+       [](Graph& g) {
+         attention(f32(g, {1, 4, 2, 8}), f32(g, {1, 4, 3, 8}), f32(g, {1, 4, 3, 8}), {}, 1);
+       }},
       {"an unknown activation", "",
-       [](Graph& g) { dense(f32(g, {2, 4}), f32(g, {4, 8}), f32(g, {8}), "reluu"); }},
+       [](Graph& g) {
+         dense(f32(g, {2, 4}), f32(g, {4, 8}), f32(g, {8}), "reluu");
+       }},
       {"bits of a float", "", [](Graph& g) { bitwise_and(f32(g, {2}), f32(g, {2})); }},
       {"bitcast to another size", "", [](Graph& g) { bitcast(f32(g, {2}), DType::f64); }},
       {"scatter with an unknown mode", "",
-       [](Graph& g) { scatter_nd(f32(g, {4}), i32(g, {2, 1}), f32(g, {2}), "sub"); }},
-      {"more than 63 bits of elements", "", [](Graph& g) { f32(g, {INT64_MAX, 2}); }},
+       [](Graph& g) {
+         scatter_nd(f32(g, {4}), i32(g, {2, 1}), f32(g, {2}), "sub");
+       }},
+      {"more than 63 bits of elements", "",
+       [](Graph& g) {
+         f32(g, {INT64_MAX, 2});
+       }},
       {"more than 63 bits of bytes", "", [](Graph& g) { f32(g, {INT64_MAX}) + 1.0; }},
       {"broadcast past 63 bits", "",
-       [](Graph& g) { broadcast_to(f32(g, {1}), {int64_t{1} << 40, int64_t{1} << 40}); }},
+       [](Graph& g) {
+         broadcast_to(f32(g, {1}), {int64_t{1} << 40, int64_t{1} << 40});
+       }},
       {"an update of another shape", "",
        [](Graph& g) { g.update(g.variable("v", Tensor::zeros(DType::f32, {2})), f32(g, {3})); }},
       {"a second update", "",

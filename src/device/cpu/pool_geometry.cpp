@@ -54,6 +54,10 @@ PoolGeometry pool_geometry(std::string_view op, const Shape& x, const Attrs& att
             padded, " (input ", x, ")");
     g.out[a] = (padded - window[e]) / strides[e] + 1;
   }
+  const double points =
+      static_cast<double>(g.window[0]) * static_cast<double>(g.window[1]) * static_cast<double>(g.window[2]);
+  require(points < static_cast<double>(kLargest), op, "expected a window of less than ", kLargest,
+          " points, got ", points);
   return g;
 }
 

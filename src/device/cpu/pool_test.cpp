@@ -149,6 +149,31 @@ TEST(Pool, ResultsDoNotDependOnThreads) {
   EXPECT_EQ(t.average_grad(highway::prepare_average_pool_grad, 1), t.average_grad(highway::prepare_average_pool_grad, 3));
 }
 
+TEST(Pool, PlainLoopsDoNotDependOnThreads) {
+  const Trial t({{2, 33, 30, 20}, {3, 3}, {2, 2}, {1, 1}, {1, 1}});
+  const std::vector<Bytes> one = t.max_pool(reference::prepare_max_pool, 1);
+  EXPECT_EQ(one, t.max_pool(reference::prepare_max_pool, 3));
+  EXPECT_EQ(t.max_grad(reference::prepare_max_pool_grad, one[1], 1),
+            t.max_grad(reference::prepare_max_pool_grad, one[1], 3));
+  EXPECT_EQ(t.average(reference::prepare_average_pool, 1), t.average(reference::prepare_average_pool, 3));
+  EXPECT_EQ(t.average_grad(reference::prepare_average_pool_grad, 1),
+            t.average_grad(reference::prepare_average_pool_grad, 3));
+}
+
+TEST(AveragePool, TakesWindowsOfAnySize) {
+  const Trial t({{2, 40, 50, 7}, {31, 37}, {3, 5}, {7, 0}, {0, 9}});
+  EXPECT_THROW(t.average(highway::prepare_average_pool, 1), Error);
+  std::vector<double> sum(t.dys.size()), count(t.dys.size()), back(t.xs.size());
+  t.visit([&](size_t y, size_t x, uint8_t) {
+    sum[y] += static_cast<double>(t.xs[x]);
+    count[y] += 1;
+  });
+  for (size_t y = 0; y < sum.size(); ++y) sum[y] /= count[y];
+  t.visit([&](size_t y, size_t x, uint8_t) { back[x] += static_cast<double>(t.dys[y]) / count[y]; });
+  expect_close(t.average(reference::prepare_average_pool, 2), sum, 1e-5);
+  expect_close(t.average_grad(reference::prepare_average_pool_grad, 2), back, 1e-5);
+}
+
 TEST(MaxPool, NanWins) {
   Trial t({{1, 4, 4, 9}, {2, 2}, {2, 2}, {0, 0}, {0, 0}});
   t.xs[0] = NAN;
