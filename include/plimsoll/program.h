@@ -14,12 +14,16 @@
 namespace plimsoll {
 
 class Arena;
+class Device;
 
 struct CompileOptions {
   int threads = 0;                     // 0: all cores this process may use
   std::vector<std::string> skip_passes;  // by name: "fuse", "simplify", ...; "all" skips every one
   // Programs of one model share an arena, as only one of them runs at a time. Empty: one of its own.
   std::shared_ptr<Arena> arena;
+  // Empty: the CPU. Else the device to run on, by the kernels it has; `threads`, `arena` and what is for
+  // tests except `no_reuse` then say nothing.
+  std::shared_ptr<Device> device;
   // For tests.
   bool reference_kernels = false;  // take each op's last kernel
   bool no_reuse = false;           // one buffer per value

@@ -1,9 +1,12 @@
 #include "plimsoll/program.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "device/cpu/denormals.h"
 #include "device/cpu/thread_pool.h"
+#include "exec/device_steps.h"
 #include "exec/step_list.h"
 #include "memory/arena.h"
 #include "memory/buffer.h"
@@ -13,17 +16,21 @@
 namespace plimsoll {
 namespace {
 
+// Passes whose results only the kernels of the CPU understand.
+constexpr std::array<std::string_view, 5> kPassesForCpu = {"layout", "masks", "norm", "match", "fuse"};
+
+PlanOptions plan_options(const CompileOptions& o) { return {.reuse = !o.no_reuse, .reorder = !o.no_reuse}; }
+
 StepOptions step_options(const CompileOptions& o) {
   StepOptions s;
   s.threads = available_threads(o.threads > 0 ? o.threads : hardware_threads());
   s.reference_kernels = o.reference_kernels;
   s.poison = o.poison;
-  s.plan.reuse = !o.no_reuse;
-  s.plan.reorder = !o.no_reuse;
+  s.plan = plan_options(o);
   return s;
 }
 
-MemoryReport report(const StepList& steps) {
+MemoryReport report(const Steps& steps) {
   MemoryReport r;
   r.arena = steps.plan().arena_bytes();
   r.lower_bound = steps.plan().lower_bound();
@@ -49,27 +56,39 @@ bool share_bytes(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 struct Program::Body {
-  Body(Graph graph, const CompileOptions& options)
-      : steps(std::move(graph), step_options(options)),
-        arena(options.arena ? options.arena : std::make_shared<Arena>(0)),
-        memory(report(steps)) {
-    arena->ensure(memory.arena);
-    steps.bind_arena(arena->base());
-    in.resize(steps.graph().inputs().size());
-    out.resize(steps.graph().outputs().size());
+  Body(std::unique_ptr<Steps> list, std::shared_ptr<Arena> bytes)
+      : steps(std::move(list)), arena(std::move(bytes)), memory(report(*steps)) {
+    in.resize(steps->graph().inputs().size());
+    out.resize(steps->graph().outputs().size());
   }
+
+  static std::unique_ptr<Body> on_cpu(Graph graph, const CompileOptions& options);
+  static std::unique_ptr<Body> on_device(const Graph& graph, const CompileOptions& options);
 
   void bind(std::span<const Tensor> inputs, std::span<Tensor> outputs);
   void check_apart(std::span<const Tensor> inputs, std::span<const Tensor> outputs, size_t i) const;
 
-  StepList steps;
-  std::shared_ptr<Arena> arena;
+  std::unique_ptr<Steps> steps;
+  std::shared_ptr<Arena> arena;  // of the CPU
   MemoryReport memory;
   std::vector<void*> in, out;
 };
 
+std::unique_ptr<Program::Body> Program::Body::on_cpu(Graph graph, const CompileOptions& options) {
+  auto list = std::make_unique<StepList>(std::move(graph), step_options(options));
+  const std::shared_ptr<Arena> arena = options.arena ? options.arena : std::make_shared<Arena>(0);
+  arena->ensure(list->plan().arena_bytes());
+  list->bind_arena(arena->base());
+  return std::make_unique<Body>(std::move(list), arena);
+}
+
+std::unique_ptr<Program::Body> Program::Body::on_device(const Graph& graph, const CompileOptions& options) {
+  return std::make_unique<Body>(std::make_unique<DeviceSteps>(graph, options.device, plan_options(options)),
+                                nullptr);
+}
+
 void Program::Body::bind(std::span<const Tensor> inputs, std::span<Tensor> outputs) {
-  const Graph& graph = steps.graph();
+  const Graph& graph = steps->graph();
   require(inputs.size() == in.size(), "program", "expected ", in.size(), " inputs, got ", inputs.size());
   require(outputs.size() == out.size(), "program", "expected ", out.size(), " outputs, got ", outputs.size());
   for (size_t i = 0; i < in.size(); ++i) {
@@ -92,12 +111,12 @@ void Program::Body::bind(std::span<const Tensor> inputs, std::span<Tensor> outpu
 // Outputs are written while inputs and variables are still read.
 void Program::Body::check_apart(std::span<const Tensor> inputs, std::span<const Tensor> outputs, size_t i) const {
   const auto check = [&](const Tensor& other, std::string_view what, std::string_view name) {
-    require(!share_bytes(outputs[i], other), "program", "expected output '", steps.graph().outputs()[i].name,
+    require(!share_bytes(outputs[i], other), "program", "expected output '", steps->graph().outputs()[i].name,
             "' in bytes of its own, got those of ", what, " '", name, "'");
   };
-  for (size_t k = 0; k < inputs.size(); ++k) check(inputs[k], "input", steps.graph().inputs()[k].name);
-  for (size_t k = 0; k < i; ++k) check(outputs[k], "output", steps.graph().outputs()[k].name);
-  for (const GraphVariable& v : steps.graph().variables()) check(v.storage, "variable", v.name);
+  for (size_t k = 0; k < inputs.size(); ++k) check(inputs[k], "input", steps->graph().inputs()[k].name);
+  for (size_t k = 0; k < i; ++k) check(outputs[k], "output", steps->graph().outputs()[k].name);
+  for (const GraphVariable& v : steps->graph().variables()) check(v.storage, "variable", v.name);
 }
 
 Program::Program(std::unique_ptr<Body> body) : body_(std::move(body)) {}
@@ -107,7 +126,10 @@ Program::~Program() = default;
 
 Program Program::compile(const Graph& graph, const CompileOptions& options) {
   try {
-    return Program(std::make_unique<Body>(run_passes(graph, options.skip_passes), options));
+    if (!options.device) return Program(Body::on_cpu(run_passes(graph, options.skip_passes), options));
+    std::vector<std::string> skip = options.skip_passes;
+    skip.insert(skip.end(), kPassesForCpu.begin(), kPassesForCpu.end());
+    return Program(Body::on_device(run_passes(graph, skip), options));
   } catch (const std::bad_alloc&) {
     fail(ErrorKind::out_of_memory, "program", "no memory left to make a program of ", graph.nodes().size(), " nodes");
   }
@@ -116,9 +138,9 @@ Program Program::compile(const Graph& graph, const CompileOptions& options) {
 void Program::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) {
   body_->bind(inputs, outputs);
   const FlushDenormals small;
-  if (!body_->steps.parallel()) return body_->steps.run(body_->in.data(), body_->out.data());
+  if (!body_->steps->parallel()) return body_->steps->run(body_->in.data(), body_->out.data());
   const ParallelRegion region;
-  body_->steps.run(body_->in.data(), body_->out.data());
+  body_->steps->run(body_->in.data(), body_->out.data());
 }
 
 std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) {
@@ -128,8 +150,8 @@ std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) {
 }
 
 const MemoryReport& Program::memory() const { return body_->memory; }
-std::string Program::text() const { return body_->steps.text(); }
-size_t Program::steps() const { return body_->steps.size(); }
+std::string Program::text() const { return body_->steps->text(); }
+size_t Program::steps() const { return body_->steps->size(); }
 
 std::vector<std::pair<std::string, double>> Program::profile(std::span<const Tensor> inputs, int runs) {
   std::vector<Tensor> outputs(body_->out.size());
@@ -137,9 +159,10 @@ std::vector<std::pair<std::string, double>> Program::profile(std::span<const Ten
   std::vector<double> seconds(steps(), 0.0);
   const FlushDenormals small;
   const ParallelRegion region;
-  for (int i = 0; i < runs; ++i) body_->steps.run_timed(body_->in.data(), body_->out.data(), seconds);
+  for (int i = 0; i < runs; ++i) body_->steps->run_timed(body_->in.data(), body_->out.data(), seconds);
   std::vector<std::pair<std::string, double>> rows;
-  for (size_t i = 0; i < seconds.size(); ++i) rows.emplace_back(body_->steps.step_name(i), seconds[i] / runs);
+  for (size_t i = 0; i < seconds.size(); ++i)
+    rows.emplace_back(body_->steps->step_name(i), seconds[i] / runs);
   return rows;
 }
 

@@ -135,20 +135,4 @@ std::string StepList::step_name(size_t i) const {
   return concat(node.layer, node.layer.empty() ? "" : "/", node.op->name, " [", kernels_[steps_[i].node].name, "]");
 }
 
-std::string StepList::text() const {
-  std::string out;
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    const NodeId id = steps_[i].node;
-    out += concat(i, ": ", step_name(i), " ->");
-    for (const ValueId v : graph_.node(id).outputs) {
-      const Place& p = plan_.place(v);
-      out += concat(" ", graph_.type(v), p.kind == Place::Kind::arena ? concat("@", p.at) : std::string());
-    }
-    if (kernels_[id].scratch > 0) out += concat(" scratch ", kernels_[id].scratch, "@", plan_.scratch(id));
-    out += "\n";
-  }
-  for (const PlanCopy& c : plan_.copies()) out += concat("copy value ", c.from, " ", graph_.type(c.from), "\n");
-  return out;
-}
-
 }  // namespace plimsoll

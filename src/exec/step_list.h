@@ -1,5 +1,6 @@
-// StepList: a planned graph as a flat list of ready calls. Running it allocates nothing, looks nothing up and takes no
-// lock. It owns the kernels and the constants; the arena, inputs and outputs are given from outside. Not thread-safe.
+// StepList: a planned graph as a flat list of ready calls of the CPU's kernels. Running it allocates nothing,
+// looks nothing up and takes no lock. It owns the kernels and the constants; the arena, inputs and outputs
+// are given from outside. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,7 @@
 #include <vector>
 
 #include "device/kernel.h"
-#include "plan/plan.h"
-#include "plimsoll/graph.h"
+#include "exec/steps.h"
 
 namespace plimsoll {
 
@@ -22,25 +22,22 @@ struct StepOptions {
   PlanOptions plan;
 };
 
-class StepList {
+class StepList final : public Steps {
  public:
   // Prepares kernels and plans memory. Requires: passes have run.
   StepList(Graph graph, const StepOptions& options);
 
-  const Graph& graph() const { return graph_; }
-  const Plan& plan() const { return plan_; }
-  size_t size() const { return steps_.size(); }
-  bool parallel() const { return parallel_; }
+  const Graph& graph() const override { return graph_; }
+  const Plan& plan() const override { return plan_; }
+  size_t size() const override { return steps_.size(); }
+  bool parallel() const override { return parallel_; }
 
   // Sets where the arena lies; plan().arena_bytes() bytes from there are used.
   void bind_arena(void* base);
-  // One pointer per input and output of the graph, in its order. Requires: the arena is bound.
-  void run(void* const* inputs, void* const* outputs);
-  // The same, adding the seconds each step took to `seconds` (one entry per step).
-  void run_timed(void* const* inputs, void* const* outputs, std::span<double> seconds);
-
-  std::string step_name(size_t step) const;  // "conv2d/conv [onednn brgconv:avx2]"
-  std::string text() const;
+  // Requires: the arena is bound.
+  void run(void* const* inputs, void* const* outputs) override;
+  void run_timed(void* const* inputs, void* const* outputs, std::span<double> seconds) override;
+  std::string step_name(size_t step) const override;
 
  private:
   struct Step {
@@ -62,6 +59,7 @@ class StepList {
     size_t bytes;
   };
 
+  int64_t scratch_bytes(NodeId node) const override { return kernels_[node].scratch; }
   void add_step(NodeId node);
   uint32_t add_arg(const Place& place);
   uint32_t add_arena_arg(int64_t offset);

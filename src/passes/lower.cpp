@@ -20,13 +20,13 @@ bool has_kernel(const Graph& graph, const Node& node) {
   return false;
 }
 
-bool must_lower(const Graph& graph, const Node& node) {
-  return node.op->decompose && !node.op->tile && !has_kernel(graph, node);
+bool has_no_kernel(const Graph& graph, const Node& node) {
+  return !node.op->tile && !has_kernel(graph, node);
 }
 
 }  // namespace
 
-Graph pass_lower(const Graph& graph) {
+Graph lower_where(const Graph& graph, const std::function<bool(const Graph&, const Node&)>& must) {
   Graph current = Rewriter(graph).copy_all();
   for (int round = 0; round < kMaxRounds; ++round) {
     Rewriter r(current);
@@ -34,7 +34,7 @@ Graph pass_lower(const Graph& graph) {
     for (NodeId n = 0; n < current.nodes().size(); ++n) {
       const Node& node = current.node(n);
       if (!r.live(n)) continue;
-      if (!must_lower(current, node)) {
+      if (!node.op->decompose || !must(current, node)) {
         r.copy(n);
         continue;
       }
@@ -48,5 +48,7 @@ Graph pass_lower(const Graph& graph) {
   }
   return current;
 }
+
+Graph pass_lower(const Graph& graph) { return lower_where(graph, has_no_kernel); }
 
 }  // namespace plimsoll

@@ -1,6 +1,7 @@
 // Rewrites of a graph: each is one function Graph -> Graph in its own file, keeps the meaning, and can be left out by name.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,10 @@ std::span<const Pass> all_passes();
 // Runs all but those named in `skip`; "all" skips every one except those a graph cannot run without. In debug builds the
 // graph is verified after each. Throws Error{invalid_argument} if `skip` names no pass.
 Graph run_passes(const Graph& graph, std::span<const std::string> skip);
+
+// Nodes of which `must` says so become their parts (OpDef::decompose), and the parts theirs; those without
+// parts stay.
+Graph lower_where(const Graph& graph, const std::function<bool(const Graph&, const Node&)>& must);
 
 Graph pass_lower(const Graph& graph);     // ops without a kernel become their parts (always runs)
 Graph pass_trim(const Graph& graph);      // results nobody reads are not made

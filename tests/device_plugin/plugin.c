@@ -1,5 +1,5 @@
-/* A device in plain C, for the tests of the plug-in interface: memory of the host, one op ("double_it"), and one that
- * fails late ("fail_later"). */
+/* A device in plain C, for the tests of the plug-in interface: memory of the host, sums, differences and products of
+ * float32 where one side may be a scalar, one op of its own ("double_it"), and one that fails late ("fail_later"). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,10 @@ struct plimsoll_device { int64_t used; };
 struct plimsoll_buffer { int64_t bytes; char* data; };
 struct plimsoll_stream { plimsoll_error late; };
 struct plimsoll_event { int unused; };
-struct plimsoll_kernel { int64_t elements; int fails; };
+enum task { DOUBLE_IT, FAIL_LATER, ADD, SUBTRACT, MULTIPLY };
+static const char* const kOps[] = {"double_it", "fail_later", "add", "subtract", "multiply"};
+static const int32_t kFloat32 = 11;
+struct plimsoll_kernel { int64_t elements; int64_t step[2]; enum task task; };
 
 static const int64_t kTotal = 1 << 20;
 
@@ -77,7 +80,7 @@ static int32_t stream_sync(plimsoll_stream* stream, plimsoll_error* error) {
 static int32_t copy_to_device(plimsoll_stream* stream, plimsoll_slice to, const void* from, int64_t bytes,
                               plimsoll_error* error) {
   (void)stream, (void)error;
-  memcpy(to.buffer->data + to.offset, from, (size_t)bytes);
+  memmove(to.buffer->data + to.offset, from, (size_t)bytes);
   return PLIMSOLL_OK;
 }
 static int32_t copy_to_host(plimsoll_stream* stream, void* to, plimsoll_slice from, int64_t bytes, plimsoll_error* error) {
@@ -100,24 +103,40 @@ static int32_t event_pass(plimsoll_event* event, plimsoll_stream* stream, plimso
   return PLIMSOLL_OK;
 }
 
+static int64_t elements(const plimsoll_type* type) {
+  int64_t n = 1;
+  int32_t i;
+  for (i = 0; i < type->rank; ++i) n *= type->sizes[i];
+  return n;
+}
 static plimsoll_kernel* kernel_prepare(plimsoll_device* device, const plimsoll_kernel_query* query, int64_t* scratch,
                                        plimsoll_error* error) {
-  const int fails = strcmp(query->op, "fail_later") == 0;
-  plimsoll_kernel* kernel;
+  plimsoll_kernel kernel = {0, {0, 0}, DOUBLE_IT};
+  plimsoll_kernel* made;
+  size_t task = 0;
   int32_t i;
   (void)device;
-  if (!fails && (strcmp(query->op, "double_it") != 0 || query->inputs[0].dtype != 11)) {
-    report(error, PLIMSOLL_UNSUPPORTED, "only double_it of float32");
+  while (task < sizeof kOps / sizeof *kOps && strcmp(query->op, kOps[task]) != 0) ++task;
+  if (task == sizeof kOps / sizeof *kOps || query->inputs[0].dtype != kFloat32) {
+    report(error, PLIMSOLL_UNSUPPORTED, "no such kernel");
     return NULL;
   }
-  kernel = malloc(sizeof *kernel);
-  kernel->fails = fails;
-  kernel->elements = 1;
-  for (i = 0; i < query->inputs[0].rank; ++i) kernel->elements *= query->inputs[0].sizes[i];
+  kernel.task = (enum task)task;
+  kernel.elements = elements(&query->outputs[0]);
+  for (i = 0; i < query->input_count && i < 2; ++i) {
+    const int64_t n = elements(&query->inputs[i]);
+    if (n != kernel.elements && n != 1) {
+      report(error, PLIMSOLL_UNSUPPORTED, "only scalars are broadcast");
+      return NULL;
+    }
+    kernel.step[i] = n == kernel.elements;
+  }
   for (i = 0; i < query->attr_count; ++i) {
     if (strcmp(query->attrs[i].name, "scratch") == 0) *scratch = query->attrs[i].integer;
   }
-  return kernel;
+  made = malloc(sizeof *made);
+  *made = kernel;
+  return made;
 }
 static void kernel_destroy(plimsoll_kernel* kernel) { free(kernel); }
 static int32_t kernel_name(plimsoll_kernel* kernel, char* text, size_t size, plimsoll_error* error) {
@@ -127,15 +146,21 @@ static int32_t kernel_name(plimsoll_kernel* kernel, char* text, size_t size, pli
 }
 static int32_t kernel_launch(plimsoll_kernel* kernel, plimsoll_stream* stream, const plimsoll_slice* args,
                              plimsoll_error* error) {
-  const float* in = (const float*)(args[0].buffer->data + args[0].offset);
-  float* out = (float*)(args[1].buffer->data + args[1].offset);
+  const int binary = kernel->task >= ADD;
+  const float* a = (const float*)(args[0].buffer->data + args[0].offset);
+  const float* b = (const float*)(args[1].buffer->data + args[1].offset);
+  float* out = (float*)(args[1 + binary].buffer->data + args[1 + binary].offset);
   int64_t i;
   (void)error;
-  if (kernel->fails) {
+  if (kernel->task == FAIL_LATER) {
     report(&stream->late, PLIMSOLL_DEVICE_ERROR, "the kernel met a bad address");
     return PLIMSOLL_OK;
   }
-  for (i = 0; i < kernel->elements; ++i) out[i] = 2 * in[i];
+  for (i = 0; i < kernel->elements; ++i) {
+    const float x = a[i * kernel->step[0]];
+    const float y = binary ? b[i * kernel->step[1]] : x;
+    out[i] = kernel->task == MULTIPLY ? x * y : kernel->task == SUBTRACT ? x - y : x + y;
+  }
   return PLIMSOLL_OK;
 }
 

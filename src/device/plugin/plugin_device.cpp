@@ -161,7 +161,13 @@ class PluginDevice final : public Device {
       table_.kernel_destroy(kernel);
       fail(ErrorKind::device, name_, "expected scratch that is not negative for ", op, ", got ", scratch);
     }
-    kernel_name = text([&](char* t, size_t size, plimsoll_error* e) { return table_.kernel_name(kernel, t, size, e); });
+    try {
+      kernel_name = text(
+          [&](char* t, size_t size, plimsoll_error* e) { return table_.kernel_name(kernel, t, size, e); });
+    } catch (...) {
+      table_.kernel_destroy(kernel);
+      throw;
+    }
     return kernel;
   }
 

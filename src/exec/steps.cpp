@@ -1,0 +1,24 @@
+#include "exec/steps.h"
+
+#include "plimsoll/error.h"
+
+namespace plimsoll {
+
+std::string Steps::text() const {
+  std::string out;
+  for (size_t i = 0; i < size(); ++i) {
+    const NodeId id = plan().order()[i];
+    out += concat(i, ": ", step_name(i), " ->");
+    for (const ValueId v : graph().node(id).outputs) {
+      const Place& p = plan().place(v);
+      out += concat(" ", graph().type(v), p.kind == Place::Kind::arena ? concat("@", p.at) : std::string());
+    }
+    if (scratch_bytes(id) > 0) out += concat(" scratch ", scratch_bytes(id), "@", plan().scratch(id));
+    out += "\n";
+  }
+  for (const PlanCopy& c : plan().copies())
+    out += concat("copy value ", c.from, " ", graph().type(c.from), "\n");
+  return out;
+}
+
+}  // namespace plimsoll

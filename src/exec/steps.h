@@ -1,0 +1,39 @@
+// Steps: a planned graph as a list of ready calls, whatever it runs on. StepList is the one for the CPU,
+// DeviceSteps the one for everything behind the Device interface. Not thread-safe.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "plan/plan.h"
+#include "plimsoll/graph.h"
+
+namespace plimsoll {
+
+class Steps {
+ public:
+  virtual ~Steps() = default;
+  virtual const Graph& graph() const = 0;
+  virtual const Plan& plan() const = 0;
+  virtual size_t size() const = 0;
+  // Whether any step uses more than one thread of the host.
+  virtual bool parallel() const = 0;
+  // One host pointer per input and output of the graph, in its order. Allocates nothing.
+  virtual void run(void* const* inputs, void* const* outputs) = 0;
+  // The same, adding the seconds each step took to `seconds` (one entry per step).
+  virtual void run_timed(void* const* inputs, void* const* outputs, std::span<double> seconds) = 0;
+  virtual std::string step_name(size_t step) const = 0;  // "conv2d/conv [onednn brgconv:avx2]"
+
+  // All steps with kernels, offsets and scratch, for people.
+  std::string text() const;
+
+ protected:
+  Steps() = default;
+  Steps(const Steps&) = default;
+  Steps& operator=(const Steps&) = default;
+
+ private:
+  virtual int64_t scratch_bytes(NodeId node) const = 0;
+};
+
+}  // namespace plimsoll
