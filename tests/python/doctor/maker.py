@@ -191,7 +191,7 @@ class Environment:
         readings = self.root / "system.json"
         readings.write_text(json.dumps({"system": self.system}))
         done = subprocess.run([str(program), "doctor", "--json", "--env", str(self.prefix), "--system", str(readings),
-                               *self.arguments], capture_output=True, text=True, timeout=60)
+                               *self.arguments], capture_output=True, text=True, timeout=120)
         if done.returncode not in (0, 1, 2) or not done.stdout:
             raise RuntimeError(f"doctor ended with {done.returncode}: {done.stderr}")
         return done.returncode, json.loads(done.stdout)

@@ -61,13 +61,13 @@ class Kernel:
     def __init__(self, name="guarded", **kwargs):
         from jupyter_client.manager import start_new_kernel
 
-        self.manager, self.client = start_new_kernel(kernel_name=name, startup_timeout=60, **kwargs)
+        self.manager, self.client = start_new_kernel(kernel_name=name, startup_timeout=120, **kwargs)
 
     @property
     def pid(self):
         return self.manager.provisioner.pid
 
-    def run(self, code, timeout=60):
+    def run(self, code, timeout=120):
         """Runs one cell: its reply with the iopub messages as `outputs` and the seconds it took."""
         outputs = []
         begin = time.monotonic()
@@ -109,4 +109,4 @@ def start():
 
 
 def run_plimsoll(*words, **kwargs):
-    return subprocess.run([str(PLIMSOLL), *words], capture_output=True, text=True, timeout=60, **kwargs)
+    return subprocess.run([str(PLIMSOLL), *words], capture_output=True, text=True, timeout=120, **kwargs)

@@ -1,7 +1,6 @@
 """Whatever kills the kernel, the cell says what it was, and the next cell runs."""
 import json
 import os
-import time
 
 import pytest
 from deaths import DEATHS, cause_in, memory_group, remove_outer, write_death_specs
@@ -70,21 +69,23 @@ def test_a_refusal_that_was_survived_is_not_blamed(start, folders):
     assert cause_in(kernel.run(LOAD + "lib.crash_segfault()"), folders / "state")[0] == "segfault"
 
 
-def test_queued_cells_are_aborted_and_waiting_questions_answered(kernel):
+def test_queued_cells_are_aborted_and_waiting_questions_answered(kernel, tmp_path):
     client = kernel.client
-    first = client.execute("import time, os; time.sleep(0.5); os._exit(1)")
+    go = tmp_path / "go"
+    first = client.execute(f"import time, os\nwhile not os.path.exists({str(go)!r}): time.sleep(0.5)\nos._exit(1)")
     queued = [client.execute("print('must not run')") for _ in range(3)]
     asked = client.kernel_info()
+    go.touch()
     replies = {}
     while not replies.keys() >= {first, asked, *queued}:
-        message = client.get_shell_msg(timeout=30)
+        message = client.get_shell_msg(timeout=120)
         replies[message["parent_header"]["msg_id"]] = message
     assert replies[first]["content"]["status"] == "error"
     assert [replies[q]["content"]["status"] for q in queued] == ["aborted"] * 3
     assert replies[asked]["content"]["implementation"] == "ipython"
     idle = set()
     while not idle >= {first, *queued}:
-        message = client.get_iopub_msg(timeout=10)
+        message = client.get_iopub_msg(timeout=60)
         assert "must not run" not in message["content"].get("text", "")
         assert message["content"].get("execution_state") not in ("restarting", "dead")
         if message["content"].get("execution_state") == "idle":
@@ -94,22 +95,18 @@ def test_queued_cells_are_aborted_and_waiting_questions_answered(kernel):
 def test_death_between_cells_is_told_in_the_next(kernel):
     pid = int(kernel.text("import os; print(os.getpid())"))
     os.kill(pid, 9)
-    time.sleep(0.3)
-    assert "killed from outside" in kernel.text("1")
+    # The next cell runs in the new kernel with a word on the old one, or is itself told, if it came before that was up.
+    outputs = kernel.run("1")["outputs"]
+    assert "killed from outside" in "".join(o["content"].get("text", "") + o["content"].get("evalue", "") for o in outputs)
 
 
 def test_open_comms_are_closed(kernel):
     kernel.run("from comm import create_comm; c = create_comm(target_name='t')")
     reply = kernel.run("import os; os._exit(1)")
     assert "KernelDied" == reply["content"]["ename"]
-    kinds = []
-    try:
-        while True:
-            kinds.append(kernel.client.get_iopub_msg(timeout=1)["msg_type"])
-    except Exception:
-        pass
-    kinds += [o["msg_type"] for o in reply["outputs"]]
-    assert "comm_close" in kinds
+    kinds = [o["msg_type"] for o in reply["outputs"]]
+    while "comm_close" not in kinds:
+        kinds.append(kernel.client.get_iopub_msg(timeout=60)["msg_type"])
 
 
 def test_reports_are_listed_and_shown(kernel, folders):

@@ -9,7 +9,7 @@ from deaths import LOAD
 
 def guard(code, *options):
     command = [str(GUARD), *options, "--", sys.executable, "-c", code]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
 @pytest.mark.parametrize("status", [0, 3])
@@ -38,5 +38,5 @@ def test_creep_by_small_arrays_is_stopped():
 
 
 def test_a_program_that_is_not_there():
-    done = subprocess.run([str(GUARD), "--", "/no/such/program"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([str(GUARD), "--", "/no/such/program"], capture_output=True, text=True, timeout=120)
     assert done.returncode == 127 and "cannot run /no/such/program" in done.stderr

@@ -15,7 +15,7 @@ def managed(**traits):
     manager.start_kernel()
     client = manager.client()
     client.start_channels()
-    client.wait_for_ready(timeout=60)
+    client.wait_for_ready(timeout=120)
     kernel = Kernel.__new__(Kernel)
     kernel.manager, kernel.client = manager, client
     return kernel
@@ -57,17 +57,28 @@ def test_subshells(kernel):
 
     def control(kind, content):
         client.control_channel.send(client.session.msg(kind, content))
-        return client.get_control_msg(timeout=20)["content"]
+        return client.get_control_msg(timeout=60)["content"]
 
     subshell = control("create_subshell_request", {})["subshell_id"]
-    slow = client.execute("import time; time.sleep(2)")
-    message = client.session.msg("execute_request", {"code": "1", "silent": False})
-    message["header"]["subshell_id"] = subshell
-    client.shell_channel.send(message)
-    first = client.get_shell_msg(timeout=20)
-    while first["parent_header"]["msg_id"] not in (slow, message["header"]["msg_id"]):
-        first = client.get_shell_msg(timeout=20)
-    assert first["parent_header"]["msg_id"] == message["header"]["msg_id"]
+
+    def execute_there(code):
+        message = client.session.msg("execute_request", {"code": code, "silent": False})
+        message["header"]["subshell_id"] = subshell
+        client.shell_channel.send(message)
+        return message["header"]["msg_id"]
+
+    def next_reply(*wanted):
+        while True:
+            asked = client.get_shell_msg(timeout=60)["parent_header"]["msg_id"]
+            if asked in wanted:
+                return asked
+
+    kernel.run("import threading; go_on = threading.Event()")
+    slow = client.execute("go_on.wait(120)")
+    beside = execute_there("1")
+    assert next_reply(slow, beside) == beside
+    execute_there("go_on.set()")
+    assert next_reply(slow) == slow
     assert control("list_subshell_request", {})["subshell_id"] == [subshell]
     kernel.run("import os; os._exit(1)")
     assert control("list_subshell_request", {})["subshell_id"] == []
@@ -77,10 +88,10 @@ def test_a_flood_of_outputs_arrives_whole_and_in_order(kernel):
     count = 5_000
     code = f"from IPython.display import publish_display_data as p\nfor i in range({count}): p({{'text/plain': str(i)}})"
     msg_id = kernel.client.execute(code)
-    time.sleep(2)
+    time.sleep(2)  # nobody reads, and the queues fill
     seen = []
     while len(seen) < count:
-        message = kernel.client.get_iopub_msg(timeout=60)
+        message = kernel.client.get_iopub_msg(timeout=120)
         if message["parent_header"].get("msg_id") == msg_id and message["msg_type"] == "display_data":
             seen.append(int(message["content"]["data"]["text/plain"]))
     assert seen == list(range(count))
@@ -91,7 +102,7 @@ def test_a_large_buffer_passes_without_a_copy(kernel):
     kernel.run("from comm import create_comm; c = create_comm(target_name='t')")
     kernel.client.execute(f"b = bytes({size}); c.send(buffers=[b])")
     while True:
-        message = kernel.client.get_iopub_msg(timeout=60)
+        message = kernel.client.get_iopub_msg(timeout=120)
         if message["msg_type"] == "comm_msg":
             break
     assert len(message["buffers"][0]) == size
