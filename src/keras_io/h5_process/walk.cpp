@@ -100,7 +100,7 @@ class Walker {
     out_.number(kind == Kind::other ? uint64_t{0} : count);
     if (kind == Kind::number) {
       std::vector<double> values(count);
-      if (H5Aread(attribute, H5T_NATIVE_DOUBLE, values.data()) < 0)
+      if (count > 0 && H5Aread(attribute, H5T_NATIVE_DOUBLE, values.data()) < 0)
         refuse("attribute " + name + " cannot be read");
       out_.bytes(values.data(), count * sizeof(double));
     } else if (kind == Kind::text) {

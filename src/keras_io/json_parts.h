@@ -1,0 +1,34 @@
+// Checked looks into JSON somebody else wrote: what is not there or of another kind is Error{bad_file}.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "keras_io/json.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll::keras_io {
+
+// nullptr if `json` is no object or has no such key, or the value is null.
+inline const Json* find(const Json& json, std::string_view key) {
+  if (!json.is_object()) return nullptr;
+  const auto found = json.find(key);
+  return found == json.end() || found->is_null() ? nullptr : &*found;
+}
+inline const Json& get(const Json& json, std::string_view key, std::string_view place) {
+  const Json* found = find(json, key);
+  if (!found) fail(ErrorKind::bad_file, place, "expected '", key, "' in the config");
+  return *found;
+}
+inline const Json& get_array(const Json& json, std::string_view key, std::string_view place) {
+  const Json& found = get(json, key, place);
+  if (!found.is_array()) fail(ErrorKind::bad_file, place, "expected a list at '", key, "'");
+  return found;
+}
+// Empty if it is not there or no text.
+inline std::string text_of(const Json& json, std::string_view key) {
+  const Json* found = find(json, key);
+  return found && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+}  // namespace plimsoll::keras_io

@@ -1,0 +1,25 @@
+// Weights as Keras 1 and 2 keep them, and Keras 3 in .h5 files: a group per layer, with its weights listed in
+// order under "weight_names". Layers are found by name, or in order if the names are others.
+#pragma once
+
+#include "keras_io/h5_tree.h"
+#include "keras_io/h5_writer.h"
+#include "layers/base/functional.h"
+#include "train/optimizer_state.h"
+
+namespace plimsoll::keras_io {
+
+bool is_legacy_weights(const H5Group& group);
+
+// `group` has "layer_names". Throws Error{bad_file} naming the layer if something is missing or has another
+// shape.
+void read_legacy_weights(const H5File& file, const H5Group& group, const Network& network);
+// `group` is "optimizer_weights". Returns false, and changes nothing, if its contents do not fit the
+// optimizer.
+bool read_legacy_optimizer(const H5File& file, const H5Group& group, const Layer& network,
+                           OptimizerState& optimizer);
+
+void write_legacy_weights(H5Writer& file, const std::string& group, const Network& network);
+void write_legacy_optimizer(H5Writer& file, const std::string& group, const OptimizerState& optimizer);
+
+}  // namespace plimsoll::keras_io

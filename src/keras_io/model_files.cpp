@@ -1,0 +1,251 @@
+// The files of a Model: save, load_model, save_weights, load_weights, to_json, model_from_json.
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+
+#include "common/files.h"
+#include "common/zip_reader.h"
+#include "common/zip_writer.h"
+#include "keras_io/compile_config.h"
+#include "keras_io/h5_tree.h"
+#include "keras_io/h5_writer.h"
+#include "keras_io/json_parts.h"
+#include "keras_io/legacy_weights.h"
+#include "keras_io/network_config.h"
+#include "keras_io/old_kernels.h"
+#include "keras_io/operation.h"
+#include "keras_io/upgrade.h"
+#include "keras_io/weights_file.h"
+#include "plimsoll/model.h"
+#include "train/model_body.h"
+
+namespace plimsoll {
+namespace {
+
+using namespace keras_io;
+namespace fs = std::filesystem;
+
+constexpr const char* kConfig = "config.json";
+constexpr const char* kMetadata = "metadata.json";
+constexpr const char* kWeights = "model.weights.h5";
+constexpr uint64_t kMostWeights = uint64_t{1} << 40;
+
+enum class Format { keras, h5, weights, json };
+
+Format format_of(const fs::path& path) {
+  const std::string name = path.filename().string();
+  const auto ends = [&](std::string_view suffix) { return name.ends_with(suffix); };
+  if (ends(".keras")) return Format::keras;
+  if (ends(".weights.h5")) return Format::weights;
+  if (ends(".h5") || ends(".hdf5")) return Format::h5;
+  if (ends(".json")) return Format::json;
+  fail(ErrorKind::invalid_argument, name, "expected a name that ends in .keras, .h5, .weights.h5 or .json");
+}
+
+const OptimizerState* optimizer_of(const ModelBody& body) {
+  return body.trainer.compiled() ? &body.trainer.optimizer() : nullptr;
+}
+
+// Compiles the model as the file says. What the file names and we do not know (a loss of the writer's own)
+// leaves the model without: it predicts, and fit() asks for compile().
+bool compile_as_saved(const Json& config, ModelBody& body) {
+  if (!find(config, "optimizer")) return false;
+  try {
+    body.trainer.compile(compile_args_from_json(config, body.net()));
+    return true;
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::bad_file || e.kind() == ErrorKind::out_of_memory) throw;
+    return false;
+  }
+}
+
+Layer network_of(Json config, const std::string& place) {
+  upgrade_model(config);
+  return network_from_json(config, place);
+}
+
+void check_built(const Layer& network, const std::string& place) {
+  if (static_cast<const Network&>(*network).inputs().empty()) {
+    fail(ErrorKind::unsupported, place,
+         "does not say the shape of its input; call the model once in Python and save it again");
+  }
+}
+
+void load_state(const H5File& file, const Json& compile_config, Model& model) {
+  ModelBody& body = model.body();
+  if (!compile_as_saved(compile_config, body)) return;
+  if (const H5Group* state = file.root().group("optimizer/vars")) {
+    read_optimizer(file, *state, body.network, body.trainer.optimizer());
+  } else if (const H5Group* legacy = file.root().group("optimizer_weights")) {
+    read_legacy_optimizer(file, *legacy, body.network, body.trainer.optimizer());
+  }
+}
+
+const ZipReader::Member& member(const ZipReader& zip, const char* name, const std::string& place) {
+  const ZipReader::Member* found = zip.find(name);
+  if (!found)
+    fail(ErrorKind::bad_file, place, "expected a .keras file, which has a member ", std::string_view(name));
+  return *found;
+}
+
+Model load_keras(const FileSource& source) {
+  const ZipReader zip(source);
+  const std::string place = concat(source.name(), ": ", kConfig);
+  const Json config = parse_json(zip.read(member(zip, kConfig, source.name()), kMostJson), place);
+  const H5File weights = H5File::read(zip.open(member(zip, kWeights, source.name()), kMostWeights));
+  Model model(network_of(config, place));
+  check_built(model.network(), place);
+  read_weights(weights, model.network());
+  Json compile_config = find(config, "compile_config") ? *find(config, "compile_config") : Json();
+  upgrade_compile_config(compile_config);
+  load_state(weights, compile_config, model);
+  return model;
+}
+
+Model load_h5(const FileSource& source) {
+  const H5File file = H5File::read(source);
+  const std::string* text = file.root().text("model_config");
+  const H5Group* weights = file.root().group("model_weights");
+  if (!text || !weights) {
+    fail(ErrorKind::bad_file, source.name(),
+         "holds weights but no model: build the model first, then call load_weights() with this file");
+  }
+  Model model(network_of(parse_json(*text, concat(source.name(), ": model_config")), source.name()));
+  check_built(model.network(), source.name());
+  read_legacy_weights(file, *weights, model.body().net());
+  if (const std::string* training = file.root().text("training_config")) {
+    load_state(file,
+               upgrade_training_config(parse_json(*training, concat(source.name(), ": training_config"))),
+               model);
+  }
+  return model;
+}
+
+std::string now() {
+  const std::time_t time = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  ::localtime_r(&time, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d@%H:%M:%S", &parts);
+  return text;
+}
+
+// A file beside another, gone when this is.
+class Beside {
+ public:
+  explicit Beside(const fs::path& path) : path_(path.string() + ".weights") {}
+  ~Beside() { std::remove(path_.c_str()); }
+  Beside(const Beside&) = delete;
+  Beside& operator=(const Beside&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+void write_keras(NewFile& file, const ModelBody& body) {
+  Json config = network_to_json(body.network);
+  if (body.trainer.compiled()) config["compile_config"] = compile_args_to_json(body.trainer.args());
+  const Json metadata = {{"keras_version", kKerasVersion}, {"date_saved", now()}, {"written_by", "plimsoll"}};
+  const Beside beside(file.path());
+  H5Writer weights(beside.path());
+  write_weights(weights, body.network, optimizer_of(body));
+  weights.close();
+  ZipWriter zip(file);
+  zip.add(kMetadata, to_text(metadata));
+  zip.add(kConfig, to_text(config));
+  zip.add(kWeights, FileSource::open(beside.path()));
+  zip.finish();
+}
+
+// The form of layers in .h5 files: without module and registered_name. Objects inside keep theirs.
+void drop_modules(Json& layer) {
+  if (!is_operation(layer)) {
+    for (const char* key : {"module", "registered_name", "build_config"}) layer.erase(key);
+  }
+  Json* config = layer.contains("config") ? &layer["config"] : nullptr;
+  if (!config || !config->is_object()) return;
+  if (config->contains("layers")) {
+    for (Json& inner : (*config)["layers"]) drop_modules(inner);
+  }
+}
+
+void write_h5(NewFile& file, const ModelBody& body) {
+  Json config = network_to_json(body.network);
+  drop_modules(config);
+  H5Writer h5(file.path());
+  h5.attribute("", "keras_version", std::string_view(kKerasVersion));
+  h5.attribute("", "backend", std::string_view("tensorflow"));
+  h5.attribute("", "model_config", to_text(config));
+  if (body.trainer.compiled()) {
+    Json training = compile_args_to_json(body.trainer.args());
+    training["optimizer_config"] = Json(training["optimizer"]);
+    for (const char* key : {"optimizer", "run_eagerly", "steps_per_execution", "jit_compile"})
+      training.erase(key);
+    h5.attribute("", "training_config", to_text(training));
+  }
+  write_legacy_weights(h5, "model_weights", body.net());
+  if (const OptimizerState* optimizer = optimizer_of(body))
+    write_legacy_optimizer(h5, "optimizer_weights", *optimizer);
+  h5.close();
+}
+
+}  // namespace
+
+Model load_model(const fs::path& path) {
+  const FileSource source = FileSource::open(path);
+  if (ZipReader::looks_like(source)) return load_keras(source);
+  if (H5File::looks_like(source)) return load_h5(source);
+  const std::string start = source.text(0, std::min<uint64_t>(source.size(), 64));
+  if (start.find_first_not_of(" \t\r\n") != std::string::npos &&
+      start[start.find_first_not_of(" \t\r\n")] == '{' && source.size() <= kMostJson) {
+    return Model(network_of(parse_json(source.text(0, source.size()), source.name()), source.name()));
+  }
+  fail(ErrorKind::bad_file, source.name(),
+       "expected a .keras, .h5 or JSON file of Keras, got something else");
+}
+
+Model model_from_json(std::string_view json) {
+  return Model(network_of(parse_json(json, "model_from_json"), "model_from_json"));
+}
+
+std::string Model::to_json() const { return to_text(network_to_json(network())); }
+
+void Model::save(const fs::path& path) const {
+  const Format format = format_of(path);
+  if (format == Format::weights) return save_weights(path);
+  write_atomically(path, [&](NewFile& file) {
+    if (format == Format::keras) return write_keras(file, body());
+    if (format == Format::h5) return write_h5(file, body());
+    const std::string json = to_json();
+    file.write(json.data(), json.size());
+  });
+}
+
+void Model::save_weights(const fs::path& path) const {
+  require(format_of(path) == Format::weights, path.string(), "expected a name that ends in .weights.h5");
+  write_atomically(path, [&](NewFile& file) {
+    H5Writer h5(file.path());
+    write_weights(h5, network(), optimizer_of(body()));
+    h5.close();
+  });
+}
+
+void Model::load_weights(const fs::path& path) {
+  FileSource source = FileSource::open(path);
+  if (ZipReader::looks_like(source)) {
+    const ZipReader zip(source);
+    source = zip.open(member(zip, kWeights, source.name()), kMostWeights);
+  }
+  const H5File file = H5File::read(source);
+  const H5Group* legacy = file.root().group("model_weights");
+  if (!legacy && is_legacy_weights(file.root())) legacy = &file.root();
+  if (legacy) return read_legacy_weights(file, *legacy, body().net());
+  if (!is_keras3_weights(file.root())) fail(ErrorKind::bad_file, source.name(), "holds no weights of Keras");
+  read_weights(file, network());
+  if (const H5Group* state = file.root().group("optimizer/vars"); state && body().trainer.compiled()) {
+    read_optimizer(file, *state, network(), body().trainer.optimizer());
+  }
+}
+
+}  // namespace plimsoll

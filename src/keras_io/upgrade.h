@@ -1,0 +1,18 @@
+// Configs of Keras 1 and 2 and of tf.keras, rewritten into those of Keras 3: names of classes and arguments,
+// how layers are connected, inputs, TensorFlow functions. What is in the form of Keras 3 already stays as it
+// is.
+#pragma once
+
+#include "keras_io/json.h"
+
+namespace plimsoll::keras_io {
+
+// A whole model: {"class_name": "Sequential", "config": ...}. Throws Error{unsupported} naming a layer that
+// has no counterpart.
+void upgrade_model(Json& model);
+// "training_config" of an .h5 file, into what Keras 3 calls "compile_config".
+Json upgrade_training_config(const Json& config);
+// The same for "compile_config" of a .keras file that Keras 2 wrote.
+void upgrade_compile_config(Json& config);
+
+}  // namespace plimsoll::keras_io

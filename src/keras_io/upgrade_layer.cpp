@@ -1,0 +1,218 @@
+#include "keras_io/upgrade_layer.h"
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "keras_io/json_parts.h"
+#include "keras_io/upgrade.h"
+
+namespace plimsoll::keras_io {
+namespace {
+
+using Names = std::map<std::string, std::string, std::less<>>;
+
+const Names kClasses = {
+    {"Convolution1D", "Conv1D"},
+    {"Convolution2D", "Conv2D"},
+    {"Convolution3D", "Conv3D"},
+    {"AtrousConvolution2D", "Conv2D"},
+    {"Deconvolution2D", "Conv2DTranspose"},
+    {"Convolution2DTranspose", "Conv2DTranspose"},
+    {"SeparableConvolution2D", "SeparableConv2D"},
+    {"BatchNormalizationV1", "BatchNormalization"},
+    {"BatchNormalizationV2", "BatchNormalization"},
+    {"SyncBatchNormalization", "BatchNormalization"},
+    {"CuDNNLSTM", "LSTM"},
+    {"CuDNNGRU", "GRU"},
+    {"LSTMV2", "LSTM"},
+    {"GRUV2", "GRU"},
+    {"MaxPool2D", "MaxPooling2D"},
+    {"AvgPool2D", "AveragePooling2D"},
+};
+
+// Keras 1's arguments.
+const Names kArguments = {
+    {"output_dim", "units"},
+    {"nb_filter", "filters"},
+    {"border_mode", "padding"},
+    {"subsample", "strides"},
+    {"subsample_length", "strides"},
+    {"filter_length", "kernel_size"},
+    {"dim_ordering", "data_format"},
+    {"init", "kernel_initializer"},
+    {"inner_init", "recurrent_initializer"},
+    {"inner_activation", "recurrent_activation"},
+    {"W_regularizer", "kernel_regularizer"},
+    {"U_regularizer", "recurrent_regularizer"},
+    {"b_regularizer", "bias_regularizer"},
+    {"W_constraint", "kernel_constraint"},
+    {"U_constraint", "recurrent_constraint"},
+    {"b_constraint", "bias_constraint"},
+    {"bias", "use_bias"},
+    {"dropout_W", "dropout"},
+    {"dropout_U", "recurrent_dropout"},
+    {"atrous_rate", "dilation_rate"},
+    {"pool_length", "pool_size"},
+    {"stride", "strides"},
+    {"p", "rate"},
+    {"beta_init", "beta_initializer"},
+    {"gamma_init", "gamma_initializer"},
+    {"sigma", "stddev"},
+};
+
+// What older versions wrote and a model does not need.
+const std::set<std::string, std::less<>> kDropped = {
+    "batch_input_shape",
+    "batch_shape",
+    "input_shape",
+    "input_dtype",
+    "input_length",
+    "implementation",
+    "consume_less",
+    "fused",
+    "renorm",
+    "renorm_clipping",
+    "renorm_momentum",
+    "virtual_batch_size",
+    "adjustment",
+    "ragged",
+    "ragged_input",
+    "sparse",
+    "autocast",
+    "experimental_autocast",
+    "query_shape",
+    "key_shape",
+    "value_shape",
+    "forget_bias_init",
+    "force_generator",
+    "rng_type",
+    "synchronized",
+    "mode",
+};
+
+void move_key(Json& config, std::string_view from, std::string_view to) {
+  const auto found = config.find(from);
+  if (found == config.end()) return;
+  Json value = *found;
+  config.erase(found);
+  if (!config.contains(to)) config[std::string(to)] = std::move(value);
+}
+
+// Keras 2 wrote dtypes into initializers, and had other names for distributions.
+void upgrade_initializer(Json& json) {
+  if (!json.is_object() || !find(json, "config") || !json["config"].is_object()) return;
+  Json& config = json["config"];
+  config.erase("dtype");
+  if (text_of(json, "class_name") == "VarianceScaling" && text_of(config, "distribution") == "normal") {
+    config["distribution"] = "truncated_normal";
+  }
+}
+
+void upgrade_policy(Json& config) {
+  const Json* dtype = find(config, "dtype");
+  if (!dtype || !dtype->is_object() || text_of(*dtype, "class_name") == "DTypePolicy") return;
+  const Json* inner = find(*dtype, "config");
+  config["dtype"] = inner ? text_of(*inner, "name") : std::string("float32");
+}
+
+void upgrade_keras1(const std::string& class_name, Json& config) {
+  const bool embedding = class_name == "Embedding";
+  for (const auto& [from, to] : kArguments) {
+    if (embedding && (from == "output_dim" || from == "init")) continue;
+    if (from == "p" && class_name.find("Dropout") == std::string::npos) continue;
+    if (from == "stride" && class_name.find("Pooling") == std::string::npos) continue;
+    move_key(config, from, to);
+  }
+  if (embedding) {
+    move_key(config, "init", "embeddings_initializer");
+    move_key(config, "W_regularizer", "embeddings_regularizer");
+    move_key(config, "W_constraint", "embeddings_constraint");
+  }
+  if (!embedding) config.erase("input_dim");
+  if (const Json* rows = find(config, "nb_row"); rows && find(config, "nb_col")) {
+    config["kernel_size"] = {*rows, config["nb_col"]};
+    config.erase("nb_row");
+    config.erase("nb_col");
+  }
+  const std::string format = text_of(config, "data_format");
+  if (format == "tf") config["data_format"] = "channels_last";
+  if (format == "th") config["data_format"] = "channels_first";
+  if (format == "default") config.erase("data_format");
+  for (const char* key : {"kernel_initializer", "recurrent_initializer", "embeddings_initializer",
+                          "beta_initializer", "gamma_initializer"}) {
+    const std::string name = text_of(config, key);
+    if (name == "zero") config[key] = "zeros";
+    if (name == "one") config[key] = "ones";
+    if (name == "uniform") config[key] = "random_uniform";
+    if (name == "normal") config[key] = "random_normal";
+  }
+}
+
+void upgrade_recurrent(const std::string& old_class, const std::string& name, Json& config) {
+  const Json* time_major = find(config, "time_major");
+  if (time_major && time_major->is_boolean() && time_major->get<bool>()) {
+    fail(ErrorKind::unsupported, name,
+         "has time_major=True; put Permute layers around it in Python and save the model again");
+  }
+  config.erase("time_major");
+  if (old_class == "CuDNNLSTM" || old_class == "CuDNNGRU") {
+    config["activation"] = "tanh";
+    config["recurrent_activation"] = "sigmoid";
+    if (old_class == "CuDNNGRU") config["reset_after"] = true;
+  } else if (old_class == "GRU" && !config.contains("reset_after")) {
+    config["reset_after"] = false;  // before it was an argument, that is what a GRU did
+  }
+}
+
+// An axis that older versions wrote as a list of one.
+void unlist(Json& config, const char* key) {
+  const Json* value = find(config, key);
+  if (value && value->is_array() && value->size() == 1) config[key] = Json((*value)[0]);
+}
+
+}  // namespace
+
+void unwrap_values(Json& json) {
+  if (!json.is_structured()) return;
+  if (json.is_object() && json.contains("value") && (json.contains("type") || json.contains("dtype")) &&
+      json.size() <= 3) {
+    json = Json(json["value"]);
+    return unwrap_values(json);
+  }
+  for (Json& part : json) unwrap_values(part);
+}
+
+void upgrade_layer(Json& layer) {
+  if (!layer.is_object() || !find(layer, "config")) return;
+  const std::string old_class = text_of(layer, "class_name");
+  Json& config = layer["config"];
+  if (config.is_array() || find(config, "layers")) return upgrade_model(layer);
+  if (!config.is_object()) return;
+  if (const Json* dtype = find(config, "dtype"); dtype && text_of(*dtype, "class_name") == "DTypePolicy")
+    return;
+  unwrap_values(config);
+  if (const auto renamed = kClasses.find(old_class); renamed != kClasses.end())
+    layer["class_name"] = renamed->second;
+  const std::string class_name = text_of(layer, "class_name"), name = text_of(config, "name");
+  if (class_name == "InputLayer") {
+    move_key(config, "batch_input_shape", "batch_shape");
+    move_key(config, "input_dtype", "dtype");
+    return;
+  }
+  upgrade_policy(config);
+  upgrade_keras1(class_name, config);
+  if (class_name == "LSTM" || class_name == "GRU" || class_name == "SimpleRNN")
+    upgrade_recurrent(old_class, name, config);
+  if (class_name == "LeakyReLU") move_key(config, "alpha", "negative_slope");
+  if (class_name == "BatchNormalization") unlist(config, "axis");
+  for (const char* inner : {"layer", "backward_layer"}) {
+    if (config.contains(inner)) upgrade_layer(config[inner]);
+  }
+  for (auto& [key, value] : config.items()) {
+    if (key.ends_with("_initializer")) upgrade_initializer(value);
+  }
+  for (const std::string& key : kDropped) config.erase(key);
+}
+
+}  // namespace plimsoll::keras_io

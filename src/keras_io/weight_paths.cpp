@@ -1,0 +1,94 @@
+#include "keras_io/weight_paths.h"
+
+#include <cctype>
+#include <map>
+#include <set>
+
+#include "keras_io/operation.h"
+#include "layers/base/functional.h"
+#include "layers/base/input_layer.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll::keras_io {
+namespace {
+
+class Walk {
+ public:
+  std::vector<StoredVariable> found;
+
+  void layer(const Layer& layer, const std::string& path) {
+    if (!seen_.insert(layer.get()).second) return;
+    own_variables(layer, path);
+    if (const auto* network = dynamic_cast<const Network*>(layer.get()))
+      return layers_of(*network, join(path, "layers"));
+    layer->visit_inner(
+        [&](std::string_view name, const Layer& inner) { this->layer(inner, join(path, name)); });
+  }
+
+ private:
+  static std::string join(const std::string& path, std::string_view name) {
+    return path.empty() ? std::string(name) : concat(path, "/", name);
+  }
+
+  void layers_of(const Network& network, const std::string& path) {
+    const bool chain = dynamic_cast<const SequentialLayer*>(&network) != nullptr;
+    std::map<std::string, int> used;
+    for (const Layer& inner : network.layers()) {
+      if (dynamic_cast<const Operation*>(inner.get())) continue;
+      if (chain && dynamic_cast<const InputLayer*>(inner.get())) continue;
+      std::string name = snake_case(inner->class_name());
+      if (const int n = used[name]++; n > 0) name = concat(name, "_", n);
+      layer(inner, join(path, name));
+    }
+  }
+
+  // "cell/kernel" is the variable "kernel" of the object in the layer's attribute "cell". What is trained
+  // comes first.
+  void own_variables(const Layer& layer, const std::string& path) {
+    std::vector<std::string> order;
+    std::map<std::string, std::vector<VariablePtr>> groups;
+    for (const bool trained : {true, false}) {
+      for (const VariablePtr& v : layer->variables()) {
+        if (v->trainable != trained) continue;
+        const size_t slash = v->name.rfind('/');
+        const std::string holder = slash == std::string::npos ? std::string() : v->name.substr(0, slash);
+        if (groups.find(holder) == groups.end()) order.push_back(holder);
+        groups[holder].push_back(v);
+      }
+    }
+    for (const std::string& holder : order) {
+      const std::string group = holder.empty() ? path : join(path, holder);
+      for (size_t i = 0; i < groups[holder].size(); ++i)
+        found.push_back({group, i, groups[holder][i], layer->name()});
+    }
+  }
+
+  std::set<const LayerBase*> seen_;
+};
+
+}  // namespace
+
+std::string StoredVariable::path() const { return concat(group, group.empty() ? "" : "/", "vars/", index); }
+
+std::vector<StoredVariable> stored_variables(const Layer& network) {
+  Walk walk;
+  walk.layer(network, "");
+  return std::move(walk.found);
+}
+
+std::string snake_case(std::string_view class_name) {
+  const auto upper = [&](size_t i) {
+    return i < class_name.size() && std::isupper(static_cast<unsigned char>(class_name[i]));
+  };
+  const auto lower = [&](size_t i) {
+    return i < class_name.size() && std::islower(static_cast<unsigned char>(class_name[i]));
+  };
+  std::string snake;
+  for (size_t i = 0; i < class_name.size(); ++i) {
+    if (i > 0 && upper(i) && (lower(i + 1) || lower(i - 1))) snake += '_';
+    snake += static_cast<char>(std::tolower(static_cast<unsigned char>(class_name[i])));
+  }
+  return snake;
+}
+
+}  // namespace plimsoll::keras_io

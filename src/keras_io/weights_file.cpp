@@ -1,0 +1,130 @@
+#include "keras_io/weights_file.h"
+
+#include <cstring>
+#include <map>
+
+#include "keras_io/weight_paths.h"
+#include "layers/base/trace.h"
+#include "plimsoll/error.h"
+#include "plimsoll/graph.h"
+#include "plimsoll/ops/math.h"
+
+namespace plimsoll::keras_io {
+namespace {
+
+// Keras 2.12 and 2.13 wrote .keras files under another name.
+constexpr const char* kOldLayers = "_layer_checkpoint_dependencies";
+
+std::string old_path(const std::string& path) {
+  std::string old;
+  for (size_t at = 0; at < path.size();) {
+    const size_t slash = std::min(path.find('/', at), path.size());
+    const std::string part = path.substr(at, slash - at);
+    old += (at ? "/" : "") + (part == "layers" ? std::string(kOldLayers) : part);
+    at = slash + 1;
+  }
+  return old;
+}
+
+struct Match {
+  const H5Dataset* from;
+  VariablePtr to;
+};
+
+[[noreturn]] void does_not_fit(const H5File& file, const StoredVariable& v, std::string_view what) {
+  fail(ErrorKind::bad_file, concat(file.name(), ": ", v.path()), "the weight '", v.variable->name,
+       "' of layer '", v.layer, "' ", what);
+}
+
+std::vector<Match> match_all(const H5File& file, const Layer& network) {
+  const bool old = file.root().group(kOldLayers) != nullptr;
+  std::vector<Match> matches;
+  std::map<std::string, size_t> counts;
+  for (const StoredVariable& v : stored_variables(network)) {
+    const std::string path = old ? old_path(v.path()) : v.path();
+    const H5Dataset* from = file.root().dataset(path);
+    if (!from && v.variable->is_seed) continue;
+    if (!from) does_not_fit(file, v, "is not in the file");
+    if (from->type.shape != v.variable->value.shape()) {
+      does_not_fit(file, v,
+                   concat("has the shape ", v.variable->value.shape(), ", the file's is ", from->type.shape));
+    }
+    matches.push_back({from, v.variable});
+    ++counts[path.substr(0, path.rfind('/'))];
+  }
+  for (const auto& [group, count] : counts) {
+    if (const H5Group* stored = file.root().group(group); stored->datasets.size() != count) {
+      fail(ErrorKind::bad_file, concat(file.name(), ": ", group), "expected ", count, " weights there, got ",
+           stored->datasets.size());
+    }
+  }
+  return matches;
+}
+
+void write_group(H5Writer& file, const std::string& group, std::string_view name) {
+  const std::string path = group.empty() ? "vars" : group + "/vars";
+  file.group(path);
+  file.attribute(path, "name", name);
+}
+
+// The state of an optimizer in the order Keras numbers it: with a schedule, no learning rate is kept.
+std::vector<VariablePtr> numbered(const OptimizerState& optimizer) {
+  std::vector<VariablePtr> all = optimizer.variables();
+  if (optimizer.optimizer()->learning_rate.schedule) std::erase(all, optimizer.learning_rate());
+  return all;
+}
+
+}  // namespace
+
+bool is_keras3_weights(const H5Group& root) {
+  return root.group("layers") || root.group(kOldLayers) || root.group("vars");
+}
+
+void write_weights(H5Writer& file, const Layer& network, const OptimizerState* optimizer) {
+  write_group(file, "", network->name());
+  std::string last = "/";
+  for (const StoredVariable& v : stored_variables(network)) {
+    if (v.group != last) write_group(file, last = v.group, v.layer);
+    file.dataset(v.path(), v.variable->value);
+  }
+  if (!optimizer) return;
+  write_group(file, "optimizer", snake_case(optimizer->optimizer()->class_name()));
+  const std::vector<VariablePtr> state = numbered(*optimizer);
+  for (size_t i = 0; i < state.size(); ++i) file.dataset(concat("optimizer/vars/", i), state[i]->value);
+}
+
+void assign(const H5File& file, const H5Dataset& from, const Variable& to) {
+  if (from.type.dtype == to.value.dtype()) return file.read(from, to.value.data());
+  const Tensor value = cast(file.read(from), to.value.dtype());
+  std::memcpy(to.value.data(), value.data(), static_cast<size_t>(byte_size(value.dtype(), value.shape())));
+}
+
+void read_weights(const H5File& file, const Layer& network) {
+  for (const Match& m : match_all(file, network)) assign(file, *m.from, *m.to);
+}
+
+std::vector<VariablePtr> built_variables(OptimizerState& optimizer, const Layer& network) {
+  Graph graph;
+  Trace trace(graph, true);
+  const std::vector<VariablePtr> weights = network->trainable_weights();
+  std::vector<Tensor> gradients;
+  for (const VariablePtr& w : weights)
+    gradients.push_back(graph.input("g", w->value.dtype(), w->value.shape()));
+  optimizer.apply(trace, weights, gradients);  // the graph is dropped; the variables it asked for stay
+  return numbered(optimizer);
+}
+
+bool read_optimizer(const H5File& file, const H5Group& group, const Layer& network,
+                    OptimizerState& optimizer) {
+  const std::vector<VariablePtr> state = built_variables(optimizer, network);
+  if (group.datasets.size() != state.size()) return false;
+  std::vector<const H5Dataset*> values;
+  for (size_t i = 0; i < state.size(); ++i) {
+    values.push_back(group.dataset(std::to_string(i)));
+    if (!values.back() || values.back()->type.shape != state[i]->value.shape()) return false;
+  }
+  for (size_t i = 0; i < state.size(); ++i) assign(file, *values[i], *state[i]);
+  return true;
+}
+
+}  // namespace plimsoll::keras_io

@@ -1,0 +1,30 @@
+// The weights file of Keras 3, alone (.weights.h5) or inside a .keras: weights, and the state of the
+// optimizer.
+#pragma once
+
+#include "keras_io/h5_tree.h"
+#include "keras_io/h5_writer.h"
+#include "plimsoll/layer.h"
+#include "train/optimizer_state.h"
+
+namespace plimsoll::keras_io {
+
+bool is_keras3_weights(const H5Group& root);
+
+// `optimizer` may be null. The optimizer's state is left out where it has none yet.
+void write_weights(H5Writer& file, const Layer& network, const OptimizerState* optimizer);
+
+// Reads every weight from the file straight into its tensor. Throws Error{bad_file} naming the file, the
+// layer and the place before any weight is changed if one is missing or has another shape.
+void read_weights(const H5File& file, const Layer& network);
+// Returns false, and changes nothing, if the file has no state that fits.
+bool read_optimizer(const H5File& file, const H5Group& group, const Layer& network,
+                    OptimizerState& optimizer);
+
+// Reads the dataset into the variable, cast to its type. Requires: the shapes are the same.
+void assign(const H5File& file, const H5Dataset& from, const Variable& to);
+
+// Makes the variables that the optimizer will keep for the network, before the first step.
+std::vector<VariablePtr> built_variables(OptimizerState& optimizer, const Layer& network);
+
+}  // namespace plimsoll::keras_io
