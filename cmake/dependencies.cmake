@@ -36,10 +36,10 @@ if(PLIMSOLL_ONEDNN AND NOT CMAKE_CROSSCOMPILING)
 endif()
 
 # libhdf5 and its high-level part, the serial build. find_package(HDF5) asks a compiler wrapper, which knows only the
-# machine it runs on.
+# machine it runs on. The names with versions are for cross-compiling, where Debian has no package of development files.
 find_path(HDF5_INCLUDE hdf5_hl.h PATH_SUFFIXES hdf5/serial REQUIRED)
-find_library(HDF5_LIBRARY NAMES hdf5_serial hdf5 PATH_SUFFIXES hdf5/serial REQUIRED)
-find_library(HDF5_HL_LIBRARY NAMES hdf5_serial_hl hdf5_hl PATH_SUFFIXES hdf5/serial REQUIRED)
+find_library(HDF5_LIBRARY NAMES hdf5_serial hdf5 libhdf5_serial.so.103 PATH_SUFFIXES hdf5/serial REQUIRED)
+find_library(HDF5_HL_LIBRARY NAMES hdf5_serial_hl hdf5_hl libhdf5_serial_hl.so.100 PATH_SUFFIXES hdf5/serial REQUIRED)
 add_library(plimsoll_hdf5 INTERFACE)
 target_include_directories(plimsoll_hdf5 SYSTEM INTERFACE ${HDF5_INCLUDE})
 target_link_libraries(plimsoll_hdf5 INTERFACE ${HDF5_HL_LIBRARY} ${HDF5_LIBRARY})

@@ -17,7 +17,9 @@ packages=(
 )
 arm64_packages=(
   g++-aarch64-linux-gnu qemu-user-static
-  libhwy-dev:arm64 libfmt-dev:arm64 libgtest-dev:arm64 zlib1g-dev:arm64 libhdf5-dev:arm64
+  libhwy-dev:arm64 libfmt-dev:arm64 libgtest-dev:arm64 zlib1g-dev:arm64
+  # libhdf5-dev cannot be there for two architectures at once: the libraries alone, its headers serve both
+  libhdf5-103-1:arm64 libhdf5-hl-100:arm64
 )
 deps=${PLIMSOLL_DEPS:-.deps}
 
