@@ -1,7 +1,9 @@
 #include "device/cpu/gemm_kernels.h"
 
 // Accumulators are arrays of vectors, which vectors of unknown length cannot be in.
+#ifndef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#endif
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/gemm_kernels.cpp"
 #include "hwy/foreach_target.h"
