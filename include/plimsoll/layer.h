@@ -71,6 +71,8 @@ class Scope {
   void update(std::string_view name, const Tensor& next);
   // A key for random ops, different in each call and each step; the state is Keras's seed generator.
   Tensor random_key(const std::optional<int64_t>& seed, std::string_view generator = "seed_generator");
+  // Makes the seed generator, as Keras does when a layer is made, without drawing from it.
+  void add_seed_generator(const std::optional<int64_t>& seed, std::string_view generator = "seed_generator");
   void add_loss(const Tensor& scalar);
 
   // The mask Keras carries beside a tensor: bool (batch, time); undefined: none.
@@ -103,6 +105,10 @@ class LayerBase : public Configurable, public std::enable_shared_from_this<Layer
   virtual std::vector<Tensor> call_many(Scope& s, std::span<const Tensor> xs);
   // An output without a mask of its own takes over the mask of the first input.
   virtual bool passes_mask() const { return false; }
+  // Floats that come in are cast to the compute dtype first. Not where they stand for integers.
+  virtual bool casts_inputs() const { return true; }
+  // Whether Keras's class takes the argument: its spatial dropouts do not, and a config must not have it.
+  virtual bool takes_trainable() const { return true; }
   // Layers inside this one, under the names of Keras's attributes ("forward_layer").
   virtual void visit_inner(const std::function<void(std::string_view name, const Layer& inner)>&) const {}
 

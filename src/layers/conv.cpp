@@ -1,31 +1,34 @@
-// Convolutions with Keras's arguments.
+// Conv1D, Conv2D, Conv3D.
 #include "plimsoll/layers/conv.h"
 
+#include "layers/base/conv_parts.h"
 #include "plimsoll/activations.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops/math.h"
-#include "plimsoll/ops/nn.h"
 
 namespace plimsoll {
 namespace {
 
-struct ConvLayer : LayerBase {
-  ConvLayer(int rank, int64_t filters, Dims kernel_size, ConvLayerOptions options)
-      : rank(rank), filters(filters), kernel_size(std::move(kernel_size)), o(std::move(options)) {
+template <int rank>
+struct ConvLayer final : LayerBase {
+  explicit ConvLayer(int64_t filters = 1, Dims kernel_size = 1, ConvLayerOptions options = {})
+      : filters(filters), kernel_size(std::move(kernel_size)), o(std::move(options)) {
     set_activity_regularizer(std::move(o.activity_regularizer));
   }
-  int rank;
   int64_t filters;
   Dims kernel_size;
   ConvLayerOptions o;
 
+  std::string_view class_name() const override {
+    return rank == 1 ? "Conv1D" : rank == 2 ? "Conv2D" : "Conv3D";
+  }
   void fields(Fields& f) override {
     f("filters", filters);
-    f("kernel_size", kernel_size);
-    f("strides", o.strides);
+    dims_field(f, "kernel_size", kernel_size, rank, name());
+    dims_field(f, "strides", o.strides, rank, name());
     f("padding", o.padding);
     f("data_format", o.data_format);
-    f("dilation_rate", o.dilation_rate);
+    dims_field(f, "dilation_rate", o.dilation_rate, rank, name());
     f("groups", o.groups);
     f("activation", o.activation);
     f("use_bias", o.use_bias);
@@ -38,51 +41,56 @@ struct ConvLayer : LayerBase {
     f("bias_constraint", o.bias_constraint);
   }
 
-  ConvOptions conv_options(const Tensor& x, const Ints& window) const {
-    ConvOptions c{.strides = o.strides.of_rank(rank, name()),
-                  .rhs_dilation = o.dilation_rate.of_rank(rank, name()),
-                  .groups = o.groups};
-    if (o.padding != "same") return c;
-    for (int i = 0; i < rank; ++i) {
-      const auto k = static_cast<size_t>(i);
-      const auto [low, high] = same_padding(x.dim(i + 1), window[k], c.strides[k], c.rhs_dilation[k]);
-      c.pad_low.push_back(low);
-      c.pad_high.push_back(high);
-    }
-    return c;
-  }
-
-  Tensor call(Scope& s, const Tensor& x) override {
-    require(x.rank() == rank + 2, name(), "expected an input of ", rank + 2, " axes, got shape ", x.shape());
-    const Ints window = kernel_size.of_rank(rank, name());
-    Ints kernel_shape = window;
+  Tensor call(Scope& s, const Tensor& input) override {
+    require(input.rank() == rank + 2, name(), "expected an input of ", rank + 2, " axes, got shape ",
+            input.shape());
+    if (rank == 1) check_choice(name(), "padding", o.padding, {"valid", "same", "causal"});
+    if (rank != 1) check_choice(name(), "padding", o.padding, {"valid", "same"});
+    const bool first = is_channels_first(name(), o.data_format);
+    const Tensor x = first ? channels_to_last(input) : input;
+    require(filters > 0 && o.groups > 0 && filters % o.groups == 0 && x.dim(-1) % o.groups == 0, name(),
+            "expected filters and input channels that are multiples of groups, got filters ", filters,
+            ", channels ", x.dim(-1), ", groups ", o.groups);
+    const ConvGeometry g = conv_geometry(name(), rank, kernel_size, o.strides, o.dilation_rate);
+    Ints kernel_shape = g.window;
     kernel_shape.push_back(x.dim(-1) / o.groups);
     kernel_shape.push_back(filters);
-    const Tensor kernel = s.weight("kernel", Shape(kernel_shape), o.kernel_initializer,
-                                   {.regularizer = o.kernel_regularizer, .constraint = o.kernel_constraint});
-    Tensor y = conv(x, kernel, conv_options(x, window));
+    const ConvOptions c = conv_options(name(), x, g, o.padding, o.groups);
+    Tensor y = conv(x,
+                    s.weight("kernel", Shape(kernel_shape), o.kernel_initializer,
+                             {.regularizer = o.kernel_regularizer, .constraint = o.kernel_constraint}),
+                    c);
     if (o.use_bias) {
       y = y + s.weight("bias", {filters}, o.bias_initializer,
                        {.regularizer = o.bias_regularizer, .constraint = o.bias_constraint});
     }
-    return activate(o.activation, y);
+    return activate(o.activation, first ? channels_to_first(y) : y);
   }
 };
 
-struct Conv2DLayer final : ConvLayer {
-  explicit Conv2DLayer(int64_t filters = 1, Dims kernel_size = 1, ConvLayerOptions options = {})
-      : ConvLayer(2, filters, std::move(kernel_size), std::move(options)) {}
-  std::string_view class_name() const override { return "Conv2D"; }
-};
+template <int rank>
+Layer make_conv(int64_t filters, Dims kernel_size, const ConvLayerOptions& options) {
+  return own_layer(std::make_shared<ConvLayer<rank>>(filters, std::move(kernel_size), options), options.name);
+}
 
 }  // namespace
 
+Layer Conv1D(int64_t filters, Dims kernel_size, const ConvLayerOptions& options) {
+  return make_conv<1>(filters, std::move(kernel_size), options);
+}
 Layer Conv2D(int64_t filters, Dims kernel_size, const ConvLayerOptions& options) {
-  return own_layer(std::make_shared<Conv2DLayer>(filters, std::move(kernel_size), options), options.name);
+  return make_conv<2>(filters, std::move(kernel_size), options);
+}
+Layer Conv3D(int64_t filters, Dims kernel_size, const ConvLayerOptions& options) {
+  return make_conv<3>(filters, std::move(kernel_size), options);
 }
 
 std::span<const ClassDef> classes_conv() {
-  static constexpr ClassDef rows[] = {{Family::layer, "Conv2D", "", make_default<Conv2DLayer>}};
+  static constexpr ClassDef rows[] = {
+      {Family::layer, "Conv1D", "Convolution1D", make_default<ConvLayer<1>>},
+      {Family::layer, "Conv2D", "Convolution2D", make_default<ConvLayer<2>>},
+      {Family::layer, "Conv3D", "Convolution3D", make_default<ConvLayer<3>>},
+  };
   return rows;
 }
 

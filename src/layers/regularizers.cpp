@@ -2,6 +2,7 @@
 #include <cmath>
 #include <span>
 
+#include "layers/base/parts.h"
 #include "plimsoll/error.h"
 #include "plimsoll/initializers.h"
 #include "plimsoll/ops/linalg.h"
@@ -58,10 +59,8 @@ struct OrthogonalPenalty final : RegularizerBase {
     require(mode == "rows" || mode == "columns", class_name(), "expected mode rows or columns, got '", mode,
             "'");
     require(weight.rank() == 2, class_name(), "expected a matrix, got shape ", weight.shape());
-    constexpr double kLeastSquare = 1e-12;
     const Tensor w = mode == "rows" ? weight : transpose(weight, {1, 0});
-    const Tensor squares = maximum(sum(square(w), {1}, true), scalar_like(w, kLeastSquare));
-    const Tensor unit = w * rsqrt(squares);
+    const Tensor unit = unit_length(w, {1});
     const int64_t size = unit.dim(0);
     const Tensor product = matmul(unit, transpose(unit, {1, 0}));
     const Tensor eye =

@@ -1,4 +1,4 @@
-// Input, Dense, Flatten.
+// Input, Dense, EinsumDense, Embedding, Masking, Identity.
 #pragma once
 
 #include "plimsoll/layer.h"
@@ -30,6 +30,19 @@ Layer Dense(int64_t units, const DenseOptions& options = {});
 struct NameOptions {
   std::string name = {};
 };
-Layer Flatten(const NameOptions& options = {});
+Layer Identity(const NameOptions& options = {});
+// Marks time steps in which every feature is `mask_value`.
+Layer Masking(double mask_value = 0.0, const NameOptions& options = {});
+
+// Integers below input_dim to vectors. mask_zero: 0 stands for "nothing here".
+struct EmbeddingOptions {
+  Initializer embeddings_initializer = "random_uniform";
+  Regularizer embeddings_regularizer = {};
+  Regularizer activity_regularizer = {};
+  Constraint embeddings_constraint = {};
+  bool mask_zero = false;
+  std::string name = {};
+};
+Layer Embedding(int64_t input_dim, int64_t output_dim, const EmbeddingOptions& options = {});
 
 }  // namespace plimsoll

@@ -1,4 +1,4 @@
-// Pooling over windows.
+// Pooling over windows, and over everything (Global...).
 #pragma once
 
 #include "plimsoll/layer.h"
@@ -11,6 +11,24 @@ struct PoolLayerOptions {
   std::string data_format = "channels_last";
   std::string name = {};
 };
+Layer MaxPooling1D(Dims pool_size = 2, const PoolLayerOptions& options = {});
 Layer MaxPooling2D(Dims pool_size = 2, const PoolLayerOptions& options = {});
+Layer MaxPooling3D(Dims pool_size = 2, const PoolLayerOptions& options = {});
+// Padding is not counted in averages.
+Layer AveragePooling1D(Dims pool_size = 2, const PoolLayerOptions& options = {});
+Layer AveragePooling2D(Dims pool_size = 2, const PoolLayerOptions& options = {});
+Layer AveragePooling3D(Dims pool_size = 2, const PoolLayerOptions& options = {});
+
+struct GlobalPoolOptions {
+  std::string data_format = "channels_last";
+  bool keepdims = false;
+  std::string name = {};
+};
+Layer GlobalMaxPooling1D(const GlobalPoolOptions& options = {});
+Layer GlobalMaxPooling2D(const GlobalPoolOptions& options = {});
+Layer GlobalMaxPooling3D(const GlobalPoolOptions& options = {});
+Layer GlobalAveragePooling1D(const GlobalPoolOptions& options = {});  // leaves out masked steps
+Layer GlobalAveragePooling2D(const GlobalPoolOptions& options = {});
+Layer GlobalAveragePooling3D(const GlobalPoolOptions& options = {});
 
 }  // namespace plimsoll

@@ -1,7 +1,7 @@
 // Layers that act only in training.
 #pragma once
 
-#include "plimsoll/layer.h"
+#include "plimsoll/layers/core.h"
 
 namespace plimsoll {
 
@@ -11,5 +11,25 @@ struct DropoutOptions {
   std::string name = {};
 };
 Layer Dropout(double rate, const DropoutOptions& options = {});
+
+// Whole channels are dropped together.
+struct SpatialDropoutOptions {
+  std::optional<int64_t> seed = {};
+  std::string data_format = "channels_last";
+  std::string name = {};
+};
+Layer SpatialDropout1D(double rate,
+                       const SpatialDropoutOptions& options = {});  // channels-last only, as in Keras
+Layer SpatialDropout2D(double rate, const SpatialDropoutOptions& options = {});
+Layer SpatialDropout3D(double rate, const SpatialDropoutOptions& options = {});
+
+struct NoiseOptions {
+  std::optional<int64_t> seed = {};
+  std::string name = {};
+};
+Layer GaussianNoise(double stddev, const NoiseOptions& options = {});
+Layer GaussianDropout(double rate, const NoiseOptions& options = {});
+
+Layer ActivityRegularization(double l1 = 0.0, double l2 = 0.0, const NameOptions& options = {});
 
 }  // namespace plimsoll

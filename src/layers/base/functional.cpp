@@ -102,15 +102,18 @@ bool fits(const Shape& shape, const SymbolShape& wanted) {
 
 std::string text_of(const SymbolShape& shape) {
   std::string text;
-  for (const int64_t size : shape) text += concat(text.empty() ? "" : ", ", size < 0 ? "None" : std::to_string(size));
+  for (const int64_t size : shape)
+    text += concat(text.empty() ? "" : ", ", size < 0 ? "None" : std::to_string(size));
   return "(" + text + ")";
 }
 
 Tensor fit_input(const Tensor& given, const Symbol& wanted) {
   Tensor x = given.dtype() == wanted.dtype() ? given : cast(given, wanted.dtype());
   const auto rank = std::ssize(wanted.shape());
-  if (x.rank() == rank + 1 && x.dim(-1) == 1) x = squeeze(x, -1);
-  else if (x.rank() == rank - 1 && wanted.shape().back() == 1) x = expand_dims(x, -1);
+  if (x.rank() == rank + 1 && x.dim(-1) == 1)
+    x = squeeze(x, -1);
+  else if (x.rank() == rank - 1 && wanted.shape().back() == 1)
+    x = expand_dims(x, -1);
   require(fits(x.shape(), wanted.shape()), wanted.call()->layer->name(), "expected an input of shape ",
           text_of(wanted.shape()), ", got ", given.shape());
   return x;
@@ -119,8 +122,8 @@ Tensor fit_input(const Tensor& given, const Symbol& wanted) {
 }  // namespace
 
 std::vector<Tensor> Network::fitted(std::span<const Tensor> xs) const {
-  require(inputs().empty() || xs.size() == inputs().size(), name(), "expected ", inputs().size(), " inputs, got ",
-          xs.size());
+  require(inputs().empty() || xs.size() == inputs().size(), name(), "expected ", inputs().size(),
+          " inputs, got ", xs.size());
   std::vector<Tensor> fitted(xs.begin(), xs.end());
   for (size_t i = 0; i < inputs().size(); ++i) fitted[i] = fit_input(xs[i], inputs()[i]);
   return fitted;

@@ -21,8 +21,8 @@ class Network : public LayerBase {
   std::vector<std::string> output_names() const;
 
  protected:
-  // What was given, as the inputs want it: cast to their dtypes, with a last axis of one added or taken away as Keras
-  // does. Throws Error{invalid_argument} naming the input if it does not fit.
+  // What was given, as the inputs want it: cast to their dtypes, with a last axis of one added or taken away
+  // as Keras does. Throws Error{invalid_argument} naming the input if it does not fit.
   std::vector<Tensor> fitted(std::span<const Tensor> xs) const;
 };
 

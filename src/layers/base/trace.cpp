@@ -35,7 +35,7 @@ std::vector<Tensor> Trace::call_built(LayerBase& layer, std::span<const Tensor> 
   std::vector<Tensor> inputs(xs.begin(), xs.end());
   const DType compute = layer.compute_dtype();
   for (Tensor& x : inputs) {
-    if (!is_float(x.dtype()) || x.dtype() == compute) continue;
+    if (!layer.casts_inputs() || !is_float(x.dtype()) || x.dtype() == compute) continue;
     const Tensor mask = this->mask(x);
     x = cast(x, compute);
     if (mask.defined()) set_mask(x, mask);
@@ -110,16 +110,17 @@ void Scope::update(std::string_view name, const Tensor& next) {
   trace_.update(variable, cast(next, variable->value.dtype()));
 }
 
-Tensor Scope::random_key(const std::optional<int64_t>& seed, std::string_view generator) {
+void Scope::add_seed_generator(const std::optional<int64_t>& seed, std::string_view generator) {
   const std::string name = std::string(generator) + "/seed_generator_state";
-  VariablePtr variable = layer_.find_variable(name);
-  if (variable == nullptr) {
-    const uint32_t state[2] = {static_cast<uint32_t>(seed.value_or(next_seed())), 0};
-    variable = layer_.add_variable({.name = name,
-                                    .value = Tensor::from<uint32_t>(state, Shape{2}),
-                                    .trainable = false,
-                                    .is_seed = true});
-  }
+  if (layer_.find_variable(name) != nullptr) return;
+  const uint32_t state[2] = {static_cast<uint32_t>(seed ? *seed : next_seed()), 0};
+  layer_.add_variable(
+      {.name = name, .value = Tensor::from<uint32_t>(state, Shape{2}), .trainable = false, .is_seed = true});
+}
+
+Tensor Scope::random_key(const std::optional<int64_t>& seed, std::string_view generator) {
+  add_seed_generator(seed, generator);
+  const VariablePtr variable = layer_.find_variable(std::string(generator) + "/seed_generator_state");
   const Tensor key = trace_.value(variable);
   const uint32_t one[2] = {0, 1};
   trace_.update(variable, key + Tensor::from<uint32_t>(one, Shape{2}));

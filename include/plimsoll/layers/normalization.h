@@ -1,0 +1,65 @@
+// Layers that hold mean and variance of what passes.
+#pragma once
+
+#include "plimsoll/layer.h"
+
+namespace plimsoll {
+
+// With trainable off it uses the moving statistics in training too, and leaves them alone.
+struct BatchNormalizationOptions {
+  int64_t axis = -1;
+  double momentum = 0.99;
+  double epsilon = 1e-3;
+  bool center = true;
+  bool scale = true;
+  Initializer beta_initializer = "zeros";
+  Initializer gamma_initializer = "ones";
+  Initializer moving_mean_initializer = "zeros";
+  Initializer moving_variance_initializer = "ones";
+  Regularizer beta_regularizer = {};
+  Regularizer gamma_regularizer = {};
+  Constraint beta_constraint = {};
+  Constraint gamma_constraint = {};
+  std::string name = {};
+};
+Layer BatchNormalization(const BatchNormalizationOptions& options = {});
+
+struct LayerNormalizationOptions {
+  Ints axis = {-1};
+  double epsilon = 1e-3;
+  bool center = true;
+  bool scale = true;
+  Initializer beta_initializer = "zeros";
+  Initializer gamma_initializer = "ones";
+  Regularizer beta_regularizer = {};
+  Regularizer gamma_regularizer = {};
+  Constraint beta_constraint = {};
+  Constraint gamma_constraint = {};
+  std::string name = {};
+};
+Layer LayerNormalization(const LayerNormalizationOptions& options = {});
+
+struct GroupNormalizationOptions {
+  int64_t groups = 32;  // -1: one per channel
+  int64_t axis = -1;
+  double epsilon = 1e-3;
+  bool center = true;
+  bool scale = true;
+  Initializer beta_initializer = "zeros";
+  Initializer gamma_initializer = "ones";
+  Regularizer beta_regularizer = {};
+  Regularizer gamma_regularizer = {};
+  Constraint beta_constraint = {};
+  Constraint gamma_constraint = {};
+  std::string name = {};
+};
+Layer GroupNormalization(const GroupNormalizationOptions& options = {});
+
+// x divided by its Euclidean norm along the axes.
+struct UnitNormalizationOptions {
+  Ints axis = {-1};
+  std::string name = {};
+};
+Layer UnitNormalization(const UnitNormalizationOptions& options = {});
+
+}  // namespace plimsoll

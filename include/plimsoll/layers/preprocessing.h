@@ -1,0 +1,40 @@
+// Layers at the door of a model.
+#pragma once
+
+#include "plimsoll/layers/core.h"
+
+namespace plimsoll {
+
+struct RescalingOptions {
+  std::vector<double> offset = {0.0};  // one, or one per channel
+  std::string name = {};
+};
+Layer Rescaling(std::vector<double> scale, const RescalingOptions& options = {});
+Layer Rescaling(double scale, const RescalingOptions& options = {});
+
+// (x - mean) / sqrt(variance), along the axes kept apart. Without a mean and variance they are learnt by
+// adapt().
+struct NormalizationOptions {
+  Ints axis = {-1};
+  std::vector<double> mean = {};
+  std::vector<double> variance = {};
+  bool invert = false;
+  std::string name = {};
+};
+Layer Normalization(const NormalizationOptions& options = {});
+// Gives a Normalization layer the mean and variance of `data`. Throws if it is another layer or has them
+// already.
+void adapt(const Layer& normalization, const Tensor& data);
+
+struct ResizingOptions {
+  std::string interpolation = "bilinear";
+  bool crop_to_aspect_ratio = false;
+  bool pad_to_aspect_ratio = false;
+  double fill_value = 0.0;
+  bool antialias = false;
+  std::string data_format = "channels_last";
+  std::string name = {};
+};
+Layer Resizing(int64_t height, int64_t width, const ResizingOptions& options = {});
+
+}  // namespace plimsoll

@@ -1,0 +1,36 @@
+// Small things that several layers share.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "plimsoll/layer.h"
+
+namespace plimsoll {
+
+// Throws Error{invalid_argument} naming the layer and the argument unless `value` is one of `choices`.
+void check_choice(std::string_view place, std::string_view argument, std::string_view value,
+                  std::initializer_list<std::string_view> choices);
+// Throws Error{unsupported} naming the layer and the argument.
+[[noreturn]] void refuse(std::string_view place, std::string_view argument);
+
+// A field with a size per axis: Keras writes them all, whether one was given or several.
+void dims_field(Fields& f, std::string_view name, Dims& value, int rank, std::string_view place);
+
+// Layers compute channels-last; data_format "channels_first" turns the axes before and after.
+bool is_channels_first(std::string_view place, std::string_view data_format);
+Tensor channels_to_last(const Tensor& x);
+Tensor channels_to_first(const Tensor& x);
+
+// Moves one axis to the end, and back.
+Tensor axis_to_last(const Tensor& x, int axis);
+Tensor axis_from_last(const Tensor& x, int axis);
+// A vector shaped so that it broadcasts along `axis` of a tensor of `rank` axes.
+Tensor along_axis(const Tensor& v, int axis, int rank);
+// x[..., start:limit, ...] on one axis.
+Tensor slice_axis(const Tensor& x, int axis, int64_t start, int64_t limit);
+// Keras's ops.normalize: x divided by its Euclidean norm along the axes, the norm being at least `epsilon`.
+Tensor unit_length(const Tensor& x, const Ints& axes, double epsilon = 1e-7);
+
+}  // namespace plimsoll
