@@ -11,6 +11,7 @@ packages=(
   # to build
   cmake ninja-build ccache g++ pkg-config python3 python3-venv
   libhwy-dev libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libhdf5-dev
+  libjpeg62-turbo-dev libpng-dev
   libzmq3-dev cppzmq-dev libssl-dev
   # to test, measure and look after the code
   libgtest-dev libbenchmark-dev clang clang-format clang-tidy
@@ -18,6 +19,7 @@ packages=(
 arm64_packages=(
   g++-aarch64-linux-gnu qemu-user-static
   libhwy-dev:arm64 libfmt-dev:arm64 libgtest-dev:arm64 zlib1g-dev:arm64
+  libjpeg62-turbo-dev:arm64 libpng-dev:arm64
   # libhdf5-dev cannot be there for two architectures at once: the libraries alone, its headers serve both
   libhdf5-103-1:arm64 libhdf5-hl-100:arm64
 )

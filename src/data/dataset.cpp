@@ -76,6 +76,14 @@ Dataset Dataset::csv(const std::string& path, const CsvOptions& options) {
   return Dataset(body_of(data::csv_source(path, options)));
 }
 
+Dataset Dataset::hdf5(const std::string& path, const Hdf5Options& options) {
+  return Dataset(body_of(data::hdf5_source(path, options)));
+}
+
+Dataset Dataset::images(const std::string& folder, const ImageOptions& options) {
+  return Dataset(body_of(data::image_source(folder, options)));
+}
+
 Dataset Dataset::generator(std::function<Generator(int64_t epoch)> open, RecordTypes types) {
   return Dataset(body_of(data::generator_source(std::move(open), std::move(types))));
 }

@@ -48,7 +48,7 @@ class RawStream {
 
 // What one thread works in while it reads records: a few byte buffers that grow and stay.
 struct Scratch {
-  Bytes file, image, lines;
+  Bytes file, image, lines, tables;
 };
 
 class Source {

@@ -15,5 +15,7 @@ SourcePtr generator_source(std::function<Dataset::Generator(int64_t)> open, Reco
 SourcePtr npy_source(const std::string& x_path, const std::string& y_path);
 SourcePtr npz_source(const std::string& path, const NpzOptions& options);
 SourcePtr csv_source(const std::string& path, const CsvOptions& options);
+SourcePtr hdf5_source(const std::string& path, const Hdf5Options& options);
+SourcePtr image_source(const std::string& folder, const ImageOptions& options);
 
 }  // namespace plimsoll::data

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-#include "keras_io/h5_handle.h"
+#include "common/h5_handle.h"
 #include "keras_io/h5_stream.h"
 #include "keras_io/h5_tree.h"
 #include "keras_io/h5_writer.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "keras_io/h5_handle.h"
+#include "common/h5_handle.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll::keras_io {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "keras_io/h5_handle.h"
+#include "common/h5_handle.h"
 #include "keras_io/h5_process/output.h"
 #include "keras_io/h5_process/refused.h"
 #include "keras_io/h5_process/types.h"

@@ -1,9 +1,9 @@
-// H5Handle owns an identifier of libhdf5.
+// H5Handle owns an identifier of libhdf5. For rooms that link it.
 #pragma once
 
 #include <hdf5.h>
 
-namespace plimsoll::keras_io {
+namespace plimsoll {
 
 class H5Handle {
  public:
@@ -22,4 +22,4 @@ class H5Handle {
   herr_t (*close_)(hid_t);
 };
 
-}  // namespace plimsoll::keras_io
+}  // namespace plimsoll
