@@ -49,13 +49,13 @@ void read_metrics(const Json& json, const Network& network, CompileArgs& args) {
   if (json.is_object() && !is_object(json)) {
     for (const std::string& name : names) {
       const Json* of_output = find(json, name);
-      args.metrics_per_output.push_back(of_output ? read_list(*of_output) : std::vector<Metric>());
+      args.metrics_per_output.list.push_back(of_output ? read_list(*of_output) : std::vector<Metric>());
     }
   } else if (json.is_array() && (names.size() > 1 || (!json.empty() && json[0].is_array()))) {
-    for (const Json& part : json) args.metrics_per_output.push_back(read_list(part));
-    if (names.size() == 1 && args.metrics_per_output.size() == 1) {
-      args.metrics = std::move(args.metrics_per_output[0]);
-      args.metrics_per_output.clear();
+    for (const Json& part : json) args.metrics_per_output.list.push_back(read_list(part));
+    if (names.size() == 1 && args.metrics_per_output.list.size() == 1) {
+      args.metrics = std::move(args.metrics_per_output.list[0]);
+      args.metrics_per_output.list.clear();
     }
   } else {
     args.metrics = read_list(json);
@@ -63,7 +63,7 @@ void read_metrics(const Json& json, const Network& network, CompileArgs& args) {
 }
 
 void read_loss_weights(const Json& json, const Network& network, CompileArgs& args) {
-  const auto add = [&](const Json& n) { args.loss_weights.push_back(n.is_number() ? n.get<double>() : 1.0); };
+  const auto add = [&](const Json& n) { args.loss_weights.list.push_back(n.is_number() ? n.get<double>() : 1.0); };
   if (json.is_number())
     add(json);
   else if (json.is_array()) {
@@ -103,12 +103,16 @@ Json compile_args_to_json(const CompileArgs& args) {
   for (const auto& [name, one] : args.loss.by_name) loss[name] = one ? object_to_json(*one) : Json();
   Json metrics;
   if (!args.metrics.empty()) metrics = objects_to_json(args.metrics);
-  for (const std::vector<Metric>& of_output : args.metrics_per_output)
+  for (const std::vector<Metric>& of_output : args.metrics_per_output.list)
     metrics.push_back(objects_to_json(of_output));
+  for (const auto& [name, of_output] : args.metrics_per_output.by_name) metrics[name] = objects_to_json(of_output);
+  Json loss_weights;
+  if (!args.loss_weights.list.empty()) loss_weights = args.loss_weights.list;
+  for (const auto& [name, weight] : args.loss_weights.by_name) loss_weights[name] = weight;
   return {
       {"optimizer", object_to_json(*args.optimizer)},
       {"loss", std::move(loss)},
-      {"loss_weights", args.loss_weights.empty() ? Json() : Json(args.loss_weights)},
+      {"loss_weights", std::move(loss_weights)},
       {"metrics", std::move(metrics)},
       {"weighted_metrics", args.weighted_metrics.empty() ? Json() : objects_to_json(args.weighted_metrics)},
       {"run_eagerly", false},
