@@ -1,5 +1,5 @@
-"""What the guard adds to a round trip: kernel_info and a small cell, direct and guarded in turns, and the throughput
-of a large buffer. Also the guard's resident size.
+"""What the guard adds to a round trip of kernel_info, and the throughput of a large buffer: direct, guarded and, as the
+least that ZeroMQ allows between two sockets, through a bare zmq_proxy, in turns. Also the guard's resident size.
 
     python bench/guard_latency.py [--rounds 300] [--buffer-mib 256]
 """
@@ -36,6 +36,22 @@ while True:
     reply = session.msg(message["msg_type"].replace("request", "reply"), {"status": "ok"}, parent=message)
     session.send(shell, reply, ident=idents, buffers=message["buffers"])
 '''
+# A bare proxy in place of the guard: C code of libzmq alone once it runs.
+PROXY = '''
+import json, subprocess, sys, zmq
+c = json.load(open(sys.argv[1]))
+private = dict(c, transport="ipc", ip=sys.argv[1] + ".sock")
+for i, name in enumerate(("shell_port", "iopub_port", "stdin_port", "control_port", "hb_port")): private[name] = i + 1
+with open(sys.argv[1] + ".private", "w") as f: json.dump(private, f)
+kernel = subprocess.Popen([sys.executable, sys.argv[2], sys.argv[1] + ".private"])
+context = zmq.Context()
+front = context.socket(zmq.ROUTER); front.bind(f"tcp://{c['ip']}:{c['shell_port']}")
+back = context.socket(zmq.DEALER); back.connect(f"ipc://{private['ip']}-{private['shell_port']}")
+try:
+    zmq.proxy(front, back)
+finally:
+    kernel.kill()
+'''
 
 
 def start(folder, name, argv):
@@ -71,9 +87,12 @@ def main():
         folder = pathlib.Path(name)
         os.environ["JUPYTER_DATA_DIR"] = name
         (folder / "echo.py").write_text(ECHO)
+        (folder / "proxy.py").write_text(PROXY)
         kernel = [sys.executable, str(folder / "echo.py"), "{connection_file}"]
         guard = [str(GUARD), "-f", "{connection_file}", "--transport", "ipc", "--"]
-        ways = {"direct": start(folder, "direct", kernel), "guarded": start(folder, "guarded", guard + kernel)}
+        proxy = [sys.executable, str(folder / "proxy.py"), "{connection_file}", str(folder / "echo.py")]
+        argv = {"direct": kernel, "proxy": proxy, "guarded": guard + kernel}
+        ways = {way: start(folder, way, words) for way, words in argv.items()}
         times = {way: [] for way in ways}
         for way, (_, session, socket) in ways.items():
             for _ in range(20):
@@ -86,8 +105,8 @@ def main():
             print(f"{way:<8} round trip p10 {values[len(values) // 10]:.0f}  p50 {statistics.median(values):.0f}  "
                   f"p99 {values[int(len(values) * 0.99)]:.0f} us")
         for quantile in (0.1, 0.5, 0.99):
-            direct, guarded = (times[way][int(options.rounds * quantile)] for way in ("direct", "guarded"))
-            print(f"added at p{quantile * 100:.0f}: {guarded - direct:.0f} us")
+            direct, proxied, guarded = (times[way][int(options.rounds * quantile)] for way in ways)
+            print(f"added at p{quantile * 100:.0f}: {guarded - direct:.0f} us (by a bare proxy {proxied - direct:.0f})")
         data = os.urandom(1 << 20) * options.buffer_mib
         for way, (_, session, socket) in ways.items():
             best = min(round_trip(session, socket, [data]) for _ in range(3))

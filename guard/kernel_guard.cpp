@@ -219,7 +219,12 @@ void KernelGuard::look_for_stalls() {
   look.in_interpreter = ward_.was_in_interpreter();
   if (const std::string text = stall_.look(look); !text.empty()) broker_.say(text);
   // After the look: while it writes its stacks the process seems to be at work.
-  if (broker_.set_up() && stall_.wants_stack(look.now, look.last_sign)) ward_.process().signal(SIGUSR2);
+  if (broker_.set_up() && stall_.wants_stack(look.now, look.last_sign)) {
+    ward_.process().signal_main_thread(SIGUSR2);
+#ifdef SIGRTMIN
+    ward_.process().signal_main_thread(SIGRTMIN + kValuesOffset);
+#endif
+  }
   if (stall_.must_interrupt()) {
     broker_.say("plimsoll: interrupted, as --stall-timeout asks.\n");
     interrupt();

@@ -91,8 +91,25 @@ std::vector<std::string> environment_with(const std::vector<std::string>& change
 }
 
 std::string python_setup_code() {
-  return concat("__import__('faulthandler').register(__import__('signal').SIGUSR2, file=", kStackFd,
-                ", all_threads=True)");
+  // Values of the cell's frames that change tell a loop that computes from one that waits for something.
+  constexpr std::string_view kCode = R"(exec("""
+import faulthandler, os, signal
+def short(v):
+    if type(v) in (int, float, bool, str, bytes, type(None)):
+        return hash(v)
+    return id(v), len(v) if type(v) in (list, dict, set, bytearray) else 0
+def tell(number, frame):
+    seen = []
+    while frame and len(seen) < 4 and '/IPython/core/' not in frame.f_code.co_filename:
+        seen.append(tuple(short(v) for v in list(frame.f_locals.values())))
+        frame = frame.f_back
+    os.write(FD, b'plimsoll values %x;' % (hash(tuple(seen)) & (2**64 - 1)))
+faulthandler.register(signal.SIGUSR2, file=FD, all_threads=True)
+if hasattr(signal, 'SIGRTMIN'):
+    signal.signal(signal.SIGRTMIN + OFFSET, tell)
+    signal.siginterrupt(signal.SIGRTMIN + OFFSET, False)
+""", {'FD': )";
+  return concat(kCode, kStackFd, ", 'OFFSET': ", kValuesOffset, "})");
 }
 
 }  // namespace plimsoll::guard

@@ -12,6 +12,9 @@ namespace plimsoll::guard {
 
 // The descriptor on which a Python kernel writes its stacks when asked with SIGUSR2.
 inline constexpr int kStackFd = 198;
+// The real-time signal, counted from SIGRTMIN, on which a Python kernel tells whether its cell's values
+// change.
+inline constexpr int kValuesOffset = 7;
 
 struct Launch {
   Connection connection;
@@ -29,7 +32,8 @@ std::vector<std::string> environment_with(const std::vector<std::string>& change
 
 bool is_ipykernel(const std::vector<std::string>& argv);
 
-// Code that makes a Python kernel write its stacks to kStackFd on SIGUSR2, and defines no name.
+// Code that makes a Python kernel write to kStackFd its stacks on SIGUSR2 and, on the signal of
+// kValuesOffset, "plimsoll values <hash>;" of the variables in the cell's frames. Defines no name.
 std::string python_setup_code();
 
 }  // namespace plimsoll::guard

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -174,8 +175,13 @@ void Process::signal_group(int signal) {
   if (pid_ > 0) ::kill(-group_, signal);
 }
 
-void Process::signal(int signal) {
-  if (pid_ > 0) ::kill(pid_, signal);
+void Process::signal_main_thread(int signal) {
+  if (pid_ <= 0) return;
+#ifdef SYS_tgkill
+  ::syscall(SYS_tgkill, pid_, pid_, signal);  // by kill() any thread may get it that has nothing else to do
+#else
+  ::kill(pid_, signal);
+#endif
 }
 
 std::optional<int> Process::poll() {

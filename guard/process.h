@@ -43,8 +43,8 @@ class Process {
 
   // To the process and all of its group. Does nothing once it has been waited for.
   void signal_group(int signal);
-  // To the process alone.
-  void signal(int signal);
+  // To its main thread alone.
+  void signal_main_thread(int signal);
   // The wait status once it has ended; does not block.
   std::optional<int> poll();
   // Ends what is left of its group.

@@ -36,8 +36,16 @@ Rates rates_of(const std::deque<StallReading>& readings) {
   return r;
 }
 
-bool all_equal(const std::vector<std::string>& stacks) {
-  return stacks.size() >= 3 && std::all_of(stacks.begin(), stacks.end(), [&](auto& s) { return s == stacks[0]; });
+bool all_equal(const std::vector<std::string>& marks) {
+  return marks.size() >= 3 && std::all_of(marks.begin(), marks.end(), [&](auto& m) { return m == marks[0]; });
+}
+
+// A loop that counts or computes changes some variable; one that waits for a flag or the clock changes none.
+bool no_value_changes(std::vector<std::string> values) {
+  values.erase(std::remove(values.begin(), values.end(), std::string()),
+               values.end());  // an answer may come late
+  return values.size() >= 2 &&
+         std::all_of(values.begin(), values.end(), [&](auto& v) { return v == values[0]; });
 }
 
 // The main thread mostly does one thing; a reading may fall between two waits.
@@ -71,7 +79,7 @@ const char* name_of(StallKind kind) {
 }
 
 StallVerdict judge_stall(const std::deque<StallReading>& readings, bool waiting_for_input,
-                         const std::vector<std::string>& stacks, bool in_interpreter) {
+                         const StallStacks& python) {
   if (waiting_for_input) return {StallKind::waiting_for_input, "it waits for you to type something"};
   if (readings.size() < 3) return {};
   const Rates r = rates_of(readings);
@@ -81,13 +89,14 @@ StallVerdict judge_stall(const std::deque<StallReading>& readings, bool waiting_
                         r.faults, r.pressure)};
   }
   const bool moves = r.io > kMovesBytes || r.memory_moved > kMovesBytes || r.child_cpu > kIdleShare;
-  const bool same_place = all_equal(stacks);
-  if (readings.back().gpu_in_use && same_place && !in_interpreter && !moves) {
+  const bool same_place = all_equal(python.stacks);
+  if (readings.back().gpu_in_use && same_place && !python.in_interpreter && !moves) {
     return {StallKind::gpu_hang, fmt::format("it has waited for the GPU at the same line for {:.0f} s", r.seconds)};
   }
   if (r.cpu < kIdleShare && r.child_cpu < kIdleShare && r.io <= kMovesBytes) return idle_verdict(readings, r);
   // On a loaded machine a busy thread gets little of the processor, but it is always found ready to run.
-  if (usual(readings) == Doing::running && same_place && in_interpreter && !moves) {
+  if (usual(readings) == Doing::running && same_place && python.in_interpreter &&
+      no_value_changes(python.values) && !moves) {
     return {StallKind::spinning,
             fmt::format("one line of Python runs over and over, and nothing else changes ({:.0f} % CPU in {:.0f} s)",
                         100 * r.cpu, r.seconds)};

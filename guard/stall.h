@@ -37,11 +37,16 @@ struct StallVerdict {
   std::string text;  // one sentence with the numbers
 };
 
-// Judges the readings since the cell last showed a sign of life, oldest first. `stacks` are Python stacks of the
-// main thread taken a second or more apart (optional); `in_interpreter` says whether the processor was found in the
-// Python interpreter itself each time they were taken.
+// What a Python kernel told of its main thread when asked, a second or more apart. Empty for other kernels.
+struct StallStacks {
+  std::vector<std::string> stacks;
+  std::vector<std::string> values;  // marks of the variables in the cell's frames; "" where it gave none
+  bool in_interpreter = false;      // whether the processor was found in the interpreter itself each time
+};
+
+// Judges the readings since the cell last showed a sign of life, oldest first.
 StallVerdict judge_stall(const std::deque<StallReading>& readings, bool waiting_for_input,
-                         const std::vector<std::string>& stacks, bool in_interpreter);
+                         const StallStacks& stacks);
 
 // Nothing if the process cannot be read. `own` are threads of the kernel's machinery, which wait all the time and
 // tell nothing.

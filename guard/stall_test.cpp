@@ -28,14 +28,14 @@ StallReading step(double cpu) {
   return r;
 }
 
-StallKind kind(const StallReading& step, Doing doing, const std::vector<std::string>& stacks = {}, bool in_interpreter = false) {
-  return judge_stall(readings(step, doing), false, stacks, in_interpreter).kind;
+StallKind kind(const StallReading& step, Doing doing, const StallStacks& stacks = {}) {
+  return judge_stall(readings(step, doing), false, stacks).kind;
 }
 
-const std::vector<std::string> kSame = {"a", "a", "a"}, kMoving = {"a", "b", "a"};
+const std::vector<std::string> kSame = {"a", "a", "a"}, kMoving = {"a", "b", "a"}, kNone = {"", "", ""};
 
 TEST(Stall, WaitingForInputComesFirst) {
-  EXPECT_EQ(judge_stall({}, true, {}, false).kind, StallKind::waiting_for_input);
+  EXPECT_EQ(judge_stall({}, true, {}).kind, StallKind::waiting_for_input);
 }
 
 TEST(Stall, ALockNobodyCanReleaseIsADeadlock) {
@@ -53,13 +53,19 @@ TEST(Stall, SleepAndIoAreNoDeadlock) {
 }
 
 TEST(Stall, SpinningNeedsOneUnchangingLineOfPython) {
-  EXPECT_EQ(kind(step(1), Doing::running, kSame, true), StallKind::spinning);
-  EXPECT_EQ(kind(step(1), Doing::running, kMoving, true), StallKind::slow);
-  EXPECT_EQ(kind(step(1), Doing::running, kSame, false), StallKind::slow);  // inside a native routine
-  EXPECT_EQ(kind(step(1), Doing::running, {}, true), StallKind::slow);
+  EXPECT_EQ(kind(step(1), Doing::running, {kSame, kSame, true}), StallKind::spinning);
+  EXPECT_EQ(kind(step(1), Doing::running, {kMoving, kSame, true}), StallKind::slow);
+  EXPECT_EQ(kind(step(1), Doing::running, {kSame, kSame, false}),
+            StallKind::slow);  // inside a native routine
+  EXPECT_EQ(kind(step(1), Doing::running, {{}, {}, true}), StallKind::slow);
   StallReading grows = step(1);
   grows.resident = 1 << 20;
-  EXPECT_EQ(kind(grows, Doing::running, kSame, true), StallKind::slow);
+  EXPECT_EQ(kind(grows, Doing::running, {kSame, kSame, true}), StallKind::slow);
+}
+
+TEST(Stall, ALineWhoseVariablesChangeIsAtWork) {
+  EXPECT_EQ(kind(step(1), Doing::running, {kSame, kMoving, true}), StallKind::slow);
+  EXPECT_EQ(kind(step(1), Doing::running, {kSame, kNone, true}), StallKind::slow);  // one long call
 }
 
 TEST(Stall, ChildrenAtWorkAreWork) {
@@ -80,8 +86,8 @@ TEST(Stall, PagesFromDiskAreAMemoryStall) {
 TEST(Stall, AGpuThatDoesNotAnswer) {
   StallReading gpu = step(1);
   gpu.gpu_in_use = true;
-  EXPECT_EQ(kind(gpu, Doing::running, kSame, false), StallKind::gpu_hang);
-  EXPECT_EQ(kind(gpu, Doing::running, kMoving, false), StallKind::slow);
+  EXPECT_EQ(kind(gpu, Doing::running, {kSame, kNone, false}), StallKind::gpu_hang);
+  EXPECT_EQ(kind(gpu, Doing::running, {kMoving, kNone, false}), StallKind::slow);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -13,6 +14,7 @@ namespace {
 
 constexpr size_t kStacks = 3;
 constexpr size_t kMostReadings = 130;
+constexpr size_t kMostHeard = 1 << 20;
 constexpr double kVerdictAfter = 4;  // times the notice
 
 // The frames of the main thread, those of the kernel's own machinery left out.
@@ -23,6 +25,26 @@ std::string main_stack(const std::string& text) {
     out += fmt::format("    {} line {} in {}\n", frame.file, frame.line, frame.function);
   }
   return out;
+}
+
+// Whether the stack that begins there has come as far as the kernel's own frames, or to the most that is
+// written.
+bool is_whole(const std::string& text, size_t header) {
+  const size_t own = text.find("/IPython/core/", header);
+  const size_t cut = text.find("\n  ...", header);
+  return std::min(own, cut) != std::string::npos;
+}
+
+std::string last_values(const std::string& text) {
+  constexpr std::string_view kMark = "plimsoll values ";
+  const size_t at = text.rfind(kMark);
+  const size_t end = at == std::string::npos ? at : text.find(';', at);
+  return end == std::string::npos ? std::string() : text.substr(at + kMark.size(), end - at - kMark.size());
+}
+
+void keep(std::vector<std::string>& last, const std::string& text) {
+  if (last.size() >= kStacks) last.erase(last.begin());
+  last.push_back(text);
 }
 
 bool stands_still(StallKind kind) {
@@ -42,7 +64,8 @@ void StallWatch::begin_process(pid_t pid) {
 
 void StallWatch::begin_cell(double) {
   readings_.clear();
-  stacks_.clear();
+  python_ = {};
+  heard_.clear();
   verdict_ = {};
   told_at_ = quiet_ = 0;
   interrupted_ = false;
@@ -56,24 +79,35 @@ bool StallWatch::wants_stack(double now, double last_sign) const {
 }
 
 void StallWatch::hear_stack(const std::string& text) {
-  const std::string stack = main_stack(text);
+  if (heard_.size() > kMostHeard) heard_.clear();
+  heard_ += text;
+}
+
+// The process writes its stacks word by word, and what is read may end anywhere.
+void StallWatch::take_stack() {
+  const size_t header = heard_.rfind("Current thread ");
+  if (header == std::string::npos || !is_whole(heard_, header)) return;
+  const std::string stack = main_stack(heard_.substr(header)), values = last_values(heard_);
+  heard_.clear();
   if (stack.empty()) return;
-  if (stacks_.size() >= kStacks) stacks_.erase(stacks_.begin());
-  stacks_.push_back(stack);
+  keep(python_.stacks, stack);
+  keep(python_.values, values);
 }
 
 std::string StallWatch::look(const Look& at) {
   quiet_ = at.now - at.last_sign;
   if (!readings_.empty() && at.last_sign > readings_.back().time) {
     readings_.clear();
-    stacks_.clear();
+    python_ = {};
     told_at_ = 0;
   }
+  take_stack();
   if (auto reading = take_reading(at.pid, at.now, own_threads_)) readings_.push_back(*reading);
   if (readings_.size() > kMostReadings) readings_.pop_front();
   const double due = told_at_ == 0 ? notice_ : kVerdictAfter * notice_;
   if (quiet_ < notice_) return {};
-  verdict_ = judge_stall(readings_, at.waiting_for_input, stacks_, at.in_interpreter);
+  python_.in_interpreter = at.in_interpreter;
+  verdict_ = judge_stall(readings_, at.waiting_for_input, python_);
   if (quiet_ < due || told_at_ >= kVerdictAfter * notice_ || !stands_still(verdict_.kind)) return {};
   told_at_ = quiet_;
   return tell(quiet_);
@@ -81,7 +115,7 @@ std::string StallWatch::look(const Look& at) {
 
 std::string StallWatch::tell(double quiet) const {
   std::string text = fmt::format("plimsoll: no sign of life for {:.0f} s: {}. {}.\n", quiet, name_of(verdict_.kind), verdict_.text);
-  if (!stacks_.empty()) text += "  Python is at (innermost first):\n" + stacks_.back();
+  if (!python_.stacks.empty()) text += "  Python is at (innermost first):\n" + python_.stacks.back();
   return text + "  Nothing was ended; interrupt the kernel if you do not want to wait.\n";
 }
 

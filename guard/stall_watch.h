@@ -32,19 +32,21 @@ class StallWatch {
   std::string look(const Look& look);
   // Whether a stack should be asked for now.
   bool wants_stack(double now, double last_sign) const;
-  // Text that the process wrote when asked.
+  // Text that the process wrote when asked, in pieces as they come.
   void hear_stack(const std::string& text);
   // True once, when the cell has stood still for longer than the timeout.
   bool must_interrupt();
   StallKind kind() const { return verdict_.kind; }
 
  private:
+  void take_stack();
   std::string tell(double quiet) const;
 
   double notice_, timeout_;
   std::set<pid_t> own_threads_;
   std::deque<StallReading> readings_;
-  std::vector<std::string> stacks_;
+  StallStacks python_;
+  std::string heard_;
   StallVerdict verdict_;
   double told_at_ = 0, quiet_ = 0;
   bool interrupted_ = false;

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <sstream>
 
 #include "common/bytes.h"
 #include "guard/files.h"
@@ -43,6 +45,20 @@ std::string kernel_log_line(pid_t pid) {
   }
   ::close(fd);
   return found;
+}
+
+// The file, or the name in brackets, that /proc/<pid>/maps has for an address.
+std::string mapped_file(const std::string& maps, uint64_t address) {
+  std::istringstream in(maps);
+  for (std::string line; std::getline(in, line);) {
+    char* end = nullptr;
+    const uint64_t low = std::strtoull(line.c_str(), &end, 16);
+    const uint64_t high = *end == '-' ? std::strtoull(end + 1, nullptr, 16) : 0;
+    if (address < low || address >= high) continue;
+    const size_t name = line.find_first_of("/[");
+    return name == std::string::npos ? std::string() : line.substr(name);
+  }
+  return {};
 }
 
 std::string find_gate() {
@@ -192,10 +208,13 @@ std::string Ward::refusals_text() {
 
 bool Ward::was_in_interpreter() const {
   int asked = 0;
+  std::string maps;
   for (const auto& f : page_.faults()) {
-    if (f.signal != SIGUSR2) continue;
+    if (f.signal != SIGUSR2 || f.pid != pid_ || f.time < cell_began_) continue;
     ++asked;
-    const std::string file = f.module.substr(f.module.rfind('/') + 1);
+    if (maps.empty()) maps = read_file(concat("/proc/", pid_, "/maps")).value_or("");
+    const std::string path = mapped_file(maps, f.instruction_pointer);
+    const std::string file = path.substr(path.rfind('/') + 1);
     // A loop that looks at the clock or a flag is also met in the C library; one that computes, in neither.
     const bool interpreter = file.rfind("python", 0) == 0 || file.rfind("libpython", 0) == 0 ||
                              file.rfind("libc.so", 0) == 0 || file.rfind("[vdso]", 0) == 0;

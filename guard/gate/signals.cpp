@@ -112,11 +112,11 @@ uint32_t note(int signal, const siginfo_t* info, const ucontext_t* context) {
   f.instruction_bytes = 0;
   f.module[0] = f.mapping[0] = '\0';
   // What struck is told before where, so that it stands even if the process does not live to finish the note.
-  if (signal != SIGUSR2) f.ticket.store(ticket, std::memory_order_release);
+  f.ticket.store(ticket, std::memory_order_release);
+  if (signal == SIGUSR2) return ticket;  // it lives, and the guard can look for itself
   f.instruction_bytes = read_bytes(f.instruction_pointer, f.instruction, sizeof f.instruction);
   describe(f.instruction_pointer, f.module, sizeof f.module);
   describe(f.address, f.mapping, sizeof f.mapping);
-  f.ticket.store(ticket, std::memory_order_release);
   return ticket;
 }
 

@@ -1,11 +1,12 @@
 """A cell that stands still is told why; one that works is left alone."""
 import os
+import re
 
 import pytest
 from conftest import write_spec
 
 # Verdicts rest on seconds of real time: beside other work on the machine they may come late. What is judged from given
-# readings is tested without a clock in guard/stall_test.cpp. Known weak: "spinning" is not always told from "slow" here.
+# readings is tested without a clock in guard/stall_test.cpp; bench/guard_stalls.py counts how many are right.
 pytestmark = pytest.mark.skipif(not os.environ.get("PLIMSOLL_TIMED_TESTS"),
                                 reason="depends on time: set PLIMSOLL_TIMED_TESTS=1 on an idle machine")
 
@@ -19,6 +20,8 @@ WORKING = {
     "sleeping": "import time; time.sleep({s})",
     "computing": "import time\nend = time.monotonic() + {s}\nx = 0\nwhile time.monotonic() < end:\n    x += 1\n    x *= 3\n"
                  "    x %= 1000003\n    y = [x] * 50\n    y.sort()\n    z = sum(y)\n    x += z",
+    "one line": "import itertools, time\nend = time.monotonic() + {s}\n"
+                "for i in itertools.takewhile(lambda _: time.monotonic() < end, itertools.count()): pass",
     "talking": "import time\nfor i in range({s}): print(i, flush=True); time.sleep(1)",
     "a child at work": "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import time; e = time.time() + {s}\\n"
                        "while time.time() < e: pass'])",
@@ -34,7 +37,7 @@ def spec(folders):
 @pytest.mark.parametrize("kind", STALLS)
 def test_the_stall_is_named_with_its_stack(kind, start):
     text = start("impatient").text(STALLS[kind].format(s=NOTICE + 4))
-    assert f"no sign of life for {NOTICE} s: {kind}" in text
+    assert re.search(f"no sign of life for [0-9]+ s: {kind}", text)
     assert "in <module>" in text and "Nothing was ended" in text
 
 
