@@ -11,6 +11,7 @@
 #include "memory/arena.h"
 #include "memory/buffer.h"
 #include "passes/passes.h"
+#include "plimsoll/contents.h"
 #include "plimsoll/error.h"
 #include "plimsoll/program.h"
 
@@ -98,8 +99,8 @@ std::vector<Tensor> run_entry(const Entry& e, std::span<const Tensor> in) {
     args = many.data();
   }
   size_t n = 0;
-  for (const Tensor& t : in) args[n++] = t.data();
-  for (const Tensor& t : out) args[n++] = t.data();
+  for (const Tensor& t : in) args[n++] = const_cast<void*>(read_bytes(t));
+  for (const Tensor& t : out) args[n++] = t.buffer()->data();
   if (e.kernel.scratch > 0) args[n] = scratch_of(e.kernel.scratch);
   const FlushDenormals small;
   e.kernel.run(e.kernel.state.get(), args);

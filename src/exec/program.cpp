@@ -11,6 +11,7 @@
 #include "memory/arena.h"
 #include "memory/buffer.h"
 #include "passes/passes.h"
+#include "plimsoll/contents.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll {
@@ -45,7 +46,7 @@ MemoryReport report(const Steps& steps) {
 
 bool share_bytes(const Tensor& a, const Tensor& b) {
   const auto range = [](const Tensor& t) {
-    const auto start = reinterpret_cast<uintptr_t>(t.data());
+    const auto start = reinterpret_cast<uintptr_t>(read_bytes(t));
     return std::pair(start, start + static_cast<uintptr_t>(byte_size(t.dtype(), t.shape())));
   };
   const auto [a_start, a_end] = range(a);
@@ -95,7 +96,7 @@ void Program::Body::bind(std::span<const Tensor> inputs, std::span<Tensor> outpu
     const GraphInput& input = graph.inputs()[i];
     require(inputs[i].type() == graph.type(input.value), "program", "expected input '", input.name, "' of type ",
             graph.type(input.value), ", got ", inputs[i].type());
-    in[i] = inputs[i].data();
+    in[i] = const_cast<void*>(read_bytes(inputs[i]));
   }
   for (size_t i = 0; i < out.size(); ++i) {
     const GraphOutput& output = graph.outputs()[i];
@@ -104,7 +105,8 @@ void Program::Body::bind(std::span<const Tensor> inputs, std::span<Tensor> outpu
     require(outputs[i].type() == type, "program", "expected output '", output.name, "' of type ", type, ", got ",
             outputs[i].type());
     check_apart(inputs, outputs, i);
-    out[i] = outputs[i].data();
+    out[i] = outputs[i].buffer()->data();
+    outputs[i].buffer()->changed();
   }
 }
 

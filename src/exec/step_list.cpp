@@ -4,9 +4,11 @@
 #include <chrono>
 #include <cstring>
 
+#include "device/steady.h"
 #include "exec/prepare.h"
 #include "exec/sub_program.h"
 #include "graph/op.h"
+#include "memory/buffer.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll {
@@ -14,9 +16,35 @@ namespace {
 
 bool runs(const Node& node) { return !node.op->alias && node.op->name != "constant"; }
 
+bool is_updated(const Graph& graph, ValueId variable) {
+  return std::ranges::any_of(graph.updates(), [&](const GraphUpdate& u) { return u.variable == variable; });
+}
+
+// The storage of each value that no run writes: variables without an update, constants, and both seen in another shape.
+std::vector<const Tensor*> steady_values(const Graph& graph) {
+  std::vector<const Tensor*> steady(graph.values().size(), nullptr);
+  for (const GraphVariable& v : graph.variables()) {
+    if (!is_updated(graph, v.value)) steady[v.value] = &v.storage;
+  }
+  for (const Node& node : graph.nodes()) {
+    if (node.op->name == "constant") steady[node.outputs[0]] = &node.attrs.tensor("value");
+    if (node.op->alias) steady[node.outputs[0]] = steady[node.inputs[0]];
+  }
+  return steady;
+}
+
+Attrs with_steady(const Node& node, const std::vector<const Tensor*>& steady) {
+  Attrs attrs = node.attrs;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (const Tensor* storage = steady[node.inputs[i]]) set_steady(attrs, static_cast<int>(i), *storage);
+  }
+  return attrs;
+}
+
 std::vector<Kernel> prepare_all(const Graph& graph, const StepOptions& options, bool* parallel) {
   std::vector<Kernel> kernels(graph.nodes().size());
   const SubGraphCompiler compiler(options);
+  const std::vector<const Tensor*> steady = steady_values(graph);
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
     if (!runs(node)) continue;
@@ -25,7 +53,8 @@ std::vector<Kernel> prepare_all(const Graph& graph, const StepOptions& options, 
     for (const ValueId v : node.outputs) out.push_back(graph.type(v));
     const int threads = threads_for(cost_of({*node.op, in, node.attrs}, out), options.threads);
     *parallel = *parallel || threads > 1;
-    kernels[n] = prepare_kernel(*node.op, {in, out, node.attrs, threads, &compiler}, options.reference_kernels);
+    const Attrs attrs = with_steady(node, steady);
+    kernels[n] = prepare_kernel(*node.op, {in, out, attrs, threads, &compiler}, options.reference_kernels);
   }
   return kernels;
 }
@@ -51,6 +80,9 @@ StepList::StepList(Graph graph, const StepOptions& options)
     const uint32_t from = add_arg(copy.source);
     copies_.push_back({from, add_arg(copy.to), static_cast<size_t>(byte_size(t.dtype, t.shape))});
   }
+  for (const GraphVariable& v : graph_.variables()) {
+    if (is_updated(graph_, v.value)) updated_.push_back(v.storage.buffer().get());
+  }
 }
 
 uint32_t StepList::add_arena_arg(int64_t offset) {
@@ -74,8 +106,8 @@ uint32_t StepList::add_arg(const Place& place) {
       args_.push_back(nullptr);
       output_patches_.push_back({arg, index});
       break;
-    case Place::Kind::variable: args_.push_back(graph_.variables()[index].storage.data()); break;
-    case Place::Kind::constant: args_.push_back(graph_.node(index).attrs.tensor("value").data()); break;
+    case Place::Kind::variable: args_.push_back(graph_.variables()[index].storage.buffer()->data()); break;
+    case Place::Kind::constant: args_.push_back(graph_.node(index).attrs.tensor("value").buffer()->data()); break;
   }
   return arg;
 }
@@ -96,6 +128,7 @@ void StepList::bind_arena(void* base) {
 }
 
 void StepList::patch(void* const* inputs, void* const* outputs) {
+  for (Buffer* b : updated_) b->changed();
   for (const Patch& p : input_patches_) args_[p.arg] = inputs[p.index];
   for (const Patch& p : output_patches_) args_[p.arg] = outputs[p.index];
 }

@@ -15,6 +15,8 @@
 
 namespace plimsoll {
 
+class Buffer;
+
 struct StepOptions {
   int threads = 1;
   bool reference_kernels = false;
@@ -75,6 +77,7 @@ class StepList final : public Steps {
   std::vector<Patch> input_patches_, output_patches_;
   std::vector<ArenaArg> arena_args_;
   std::vector<BoundCopy> copies_;
+  std::vector<Buffer*> updated_;  // of the variables that a run writes
   char* arena_ = nullptr;
   bool poison_ = false;
 };

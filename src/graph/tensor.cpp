@@ -4,6 +4,7 @@
 
 #include "graph/elements.h"
 #include "memory/buffer.h"
+#include "plimsoll/contents.h"
 #include "plimsoll/error.h"
 #include "plimsoll/graph.h"
 
@@ -36,13 +37,13 @@ Tensor Tensor::empty(DType dtype, const Shape& shape) {
 
 Tensor Tensor::zeros(DType dtype, const Shape& shape) {
   Tensor t = empty(dtype, shape);
-  std::memset(t.data(), 0, static_cast<size_t>(byte_size(dtype, shape)));
+  std::memset(t.buffer_->data(), 0, static_cast<size_t>(byte_size(dtype, shape)));
   return t;
 }
 
 Tensor Tensor::full(DType dtype, const Shape& shape, double value) {
   Tensor t = empty(dtype, shape);
-  char* p = static_cast<char*>(t.data());
+  char* p = static_cast<char*>(t.buffer_->data());
   const size_t step = size_of(dtype);
   for (int64_t i = 0; i < shape.elements(); ++i, p += step) write_element(dtype, p, value);
   return t;
@@ -50,7 +51,7 @@ Tensor Tensor::full(DType dtype, const Shape& shape, double value) {
 
 Tensor Tensor::from_bytes(DType dtype, const Shape& shape, const void* bytes) {
   Tensor t = empty(dtype, shape);
-  if (shape.elements() > 0) std::memcpy(t.data(), bytes, static_cast<size_t>(byte_size(dtype, shape)));
+  if (shape.elements() > 0) std::memcpy(t.buffer_->data(), bytes, static_cast<size_t>(byte_size(dtype, shape)));
   return t;
 }
 
@@ -61,9 +62,24 @@ Tensor Tensor::from(std::span<const T> values, const Shape& shape) {
   return from_bytes(dtype_of<T>(), shape, values.data());
 }
 
+const void* read_bytes(const Tensor& t) {
+  require(t.buffer() != nullptr, "tensor", t.is_symbolic() ? "expected a concrete tensor, got a value of a graph"
+                                                           : "expected a tensor, got an undefined one");
+  return t.buffer()->data();
+}
+
+void assign(const Tensor& to, const Tensor& from) {
+  require(to.type() == from.type(), "tensor", "expected a tensor of type ", to.type(), " to assign, got ", from.type());
+  (void)read_bytes(to);
+  const void* const bytes = read_bytes(from);
+  const auto count = static_cast<size_t>(byte_size(to.dtype(), to.shape()));
+  if (count > 0) std::memmove(to.buffer()->data(), bytes, count);
+  to.buffer()->changed();
+}
+
 void* Tensor::data() const {
-  require(buffer_ != nullptr, "tensor", is_symbolic() ? "expected a concrete tensor, got a value of a graph"
-                                                      : "expected a tensor, got an undefined one");
+  (void)read_bytes(*this);
+  buffer_->expose();
   return buffer_->data();
 }
 
@@ -75,10 +91,10 @@ T* Tensor::data() const {
 
 double Tensor::item() const {
   require(shape().elements() == 1, "tensor", "expected one element, got shape ", shape());
-  return read_element(dtype(), data());
+  return read_element(dtype(), read_bytes(*this));
 }
 
-Tensor Tensor::copy() const { return from_bytes(dtype(), shape(), data()); }
+Tensor Tensor::copy() const { return from_bytes(dtype(), shape(), read_bytes(*this)); }
 
 #define PLIMSOLL_FOR(T)                                                       \
   template Tensor Tensor::from<T>(std::span<const T> values, const Shape& shape); \

@@ -4,6 +4,7 @@
 
 #include "graph/elements.h"
 #include "graph/op.h"
+#include "plimsoll/contents.h"
 #include "plimsoll/error.h"
 #include "plimsoll/graph.h"
 
@@ -15,7 +16,7 @@ void print_graph(std::string& out, const Graph& graph, int indent);
 void print_tensor(std::string& out, const Tensor& t) {
   out += concat("tensor ", t.type(), " [");
   const size_t step = size_of(t.dtype());
-  const char* p = static_cast<const char*>(t.data());
+  const char* p = static_cast<const char*>(read_bytes(t));
   for (int64_t i = 0; i < t.shape().elements(); ++i, p += step) {
     if (i) out += ", ";
     out += element_text(t.dtype(), p);

@@ -85,6 +85,7 @@ std::shared_ptr<Buffer> Buffer::wrap(void* data, int64_t bytes, std::shared_ptr<
   buffer->data_ = data;
   buffer->bytes_ = bytes;
   buffer->keep_alive_ = std::move(keep_alive);
+  buffer->expose();
   return buffer;
 }
 

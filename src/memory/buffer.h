@@ -2,6 +2,7 @@
 // eager op costs no trip to malloc; large ones are mapped and go back to the OS when dropped.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -31,8 +32,16 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
+  // For code that reads, or that says changed() after it wrote.
   void* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
+
+  // So that a copy of the contents can be kept as long as it holds. Once a pointer to write with is out (expose()), it may be
+  // used at any time and nothing is known for sure any more.
+  void changed() noexcept { version_.fetch_add(1, std::memory_order_relaxed); }
+  void expose() noexcept { exposed_.store(true, std::memory_order_relaxed); }
+  uint64_t version() const noexcept { return version_.load(std::memory_order_relaxed); }
+  bool exposed() const noexcept { return exposed_.load(std::memory_order_relaxed); }
   Owner owner() const { return owner_; }
 
  private:
@@ -40,6 +49,8 @@ class Buffer {
   int64_t bytes_ = 0;
   int64_t charged_ = 0;  // 0: wrapped
   Owner owner_ = Owner::tensors;
+  std::atomic<bool> exposed_{false};
+  std::atomic<uint64_t> version_{0};
   std::shared_ptr<void> keep_alive_;
 };
 

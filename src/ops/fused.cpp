@@ -7,6 +7,7 @@
 #include "device/cpu/tile.h"
 #include "memory/buffer.h"
 #include "ops/elementwise.h"
+#include "plimsoll/contents.h"
 
 namespace plimsoll {
 namespace {
@@ -93,7 +94,7 @@ class Translation {
     Known& out = values_[node.outputs[0]];
     if (name == "constant") {
       const Tensor& t = node.attrs.tensor("value");
-      out = View{-1, std::shared_ptr<const void>(t.buffer(), t.data()), dense(t.shape()), t.shape()};
+      out = View{-1, std::shared_ptr<const void>(t.buffer(), read_bytes(t)), dense(t.shape()), t.shape()};
     } else if (node.op->tile) {
       out = call(node);
     } else if (const auto fold = fold_of(name)) {

@@ -4,6 +4,7 @@
 
 #include "graph/elements.h"
 #include "graph/op.h"
+#include "plimsoll/contents.h"
 
 namespace plimsoll {
 
@@ -68,7 +69,7 @@ Splat splat(const Graph& graph, ValueId v) {
   const Tensor& t = graph.node(n).attrs.tensor("value");
   const int64_t count = t.shape().elements();
   if (count == 0 || is_complex(t.dtype())) return {};
-  const char* bytes = static_cast<const char*>(t.data());
+  const char* bytes = static_cast<const char*>(read_bytes(t));
   const size_t step = size_of(t.dtype());
   // Bytes that repeat with the period of one element.
   if (count > 1 && std::memcmp(bytes, bytes + step, step * static_cast<size_t>(count - 1)) != 0) return {};

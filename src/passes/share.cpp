@@ -5,6 +5,7 @@
 #include "graph/op.h"
 #include "passes/passes.h"
 #include "passes/rewriter.h"
+#include "plimsoll/contents.h"
 
 namespace plimsoll {
 namespace {
@@ -14,7 +15,7 @@ bool same_scalar(const Attrs& a, const Attrs& b) {
   const Tensor& x = a.tensor("value");
   const Tensor& y = b.tensor("value");
   return x.type() == y.type() && x.shape().elements() == 1 &&
-         element_text(x.dtype(), x.data()) == element_text(y.dtype(), y.data());
+         element_text(x.dtype(), read_bytes(x)) == element_text(y.dtype(), read_bytes(y));
 }
 
 struct Key {

@@ -6,6 +6,7 @@
 
 #include "allocations/hooks.h"
 #include "memory/account.h"
+#include "memory/pool.h"
 #include "models/models.h"
 #include "plimsoll/error.h"
 #include "plimsoll/program.h"
@@ -63,6 +64,8 @@ TEST_P(Failing, EveryChargeInTurn) {
 TEST_P(Failing, AllocationsInTurn) {
   const double want = first_loss(GetParam());
   first_loss(GetParam());
+  // What the pool of small buffers holds on to is no leak, and which blocks it holds depends on the order they came back.
+  pool::trim();
   const int64_t live = live_allocations();
   bool failed = true;
   for (int64_t n = 1; failed; n += 1 + n / 20) {
@@ -76,6 +79,7 @@ TEST_P(Failing, AllocationsInTurn) {
     }
     failed = has_failed();
     fail_nth_new(0);
+    pool::trim();
     ASSERT_LE(live_allocations(), live) << "allocation " << n << " leaks";
   }
   EXPECT_EQ(first_loss(GetParam()), want);

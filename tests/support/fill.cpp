@@ -1,6 +1,8 @@
 #include "support/fill.h"
 
 #include <cmath>
+#include <cstddef>
+#include <vector>
 
 #include "support/half.h"
 
@@ -9,12 +11,32 @@ namespace {
 
 // The double as the nearest value of T; integers are exact for what fill() makes.
 template <class T>
-void put(const Tensor& t, int64_t i, double value) {
-  static_cast<T*>(t.data())[i] = static_cast<T>(value);
+void put(void* elements, int64_t i, double value) {
+  static_cast<T*>(elements)[i] = static_cast<T>(value);
 }
 template <class T>
 double get(const Tensor& t, int64_t i) {
   return static_cast<double>(static_cast<const T*>(t.data())[i]);
+}
+
+void write(DType dtype, void* elements, int64_t i, double value) {
+  switch (dtype) {
+    case DType::boolean: return put<uint8_t>(elements, i, value != 0 ? 1 : 0);
+    case DType::u8: return put<uint8_t>(elements, i, value);
+    case DType::u16: return put<uint16_t>(elements, i, value);
+    case DType::u32: return put<uint32_t>(elements, i, value);
+    case DType::u64: return put<uint64_t>(elements, i, value);
+    case DType::i8: return put<int8_t>(elements, i, value);
+    case DType::i16: return put<int16_t>(elements, i, value);
+    case DType::i32: return put<int32_t>(elements, i, value);
+    case DType::i64: return put<int64_t>(elements, i, value);
+    case DType::f16: return put<uint16_t>(elements, i, f16_bits(static_cast<float>(value)));
+    case DType::bf16: return put<uint16_t>(elements, i, bf16_bits(static_cast<float>(value)));
+    case DType::f32:
+    case DType::c64: return put<float>(elements, i, value);
+    case DType::f64:
+    case DType::c128: return put<double>(elements, i, value);
+  }
 }
 
 double draw(DType dtype, double low, double high, uint64_t seed, uint64_t i) {
@@ -68,33 +90,16 @@ double element(const Tensor& t, int64_t i) {
   return 0;
 }
 
-void set_element(const Tensor& t, int64_t i, double value) {
-  switch (t.dtype()) {
-    case DType::boolean: return put<uint8_t>(t, i, value != 0 ? 1 : 0);
-    case DType::u8: return put<uint8_t>(t, i, value);
-    case DType::u16: return put<uint16_t>(t, i, value);
-    case DType::u32: return put<uint32_t>(t, i, value);
-    case DType::u64: return put<uint64_t>(t, i, value);
-    case DType::i8: return put<int8_t>(t, i, value);
-    case DType::i16: return put<int16_t>(t, i, value);
-    case DType::i32: return put<int32_t>(t, i, value);
-    case DType::i64: return put<int64_t>(t, i, value);
-    case DType::f16: return put<uint16_t>(t, i, f16_bits(static_cast<float>(value)));
-    case DType::bf16: return put<uint16_t>(t, i, bf16_bits(static_cast<float>(value)));
-    case DType::f32:
-    case DType::c64: return put<float>(t, i, value);
-    case DType::f64:
-    case DType::c128: return put<double>(t, i, value);
-  }
-}
+void set_element(const Tensor& t, int64_t i, double value) { write(t.dtype(), t.data(), i, value); }
 
+// From bytes of its own, so that nobody has held a pointer to the tensor's.
 Tensor fill(DType dtype, const Shape& shape, double low, double high, uint64_t seed) {
-  Tensor t = Tensor::empty(dtype, shape);
-  const int64_t n = parts(t);
+  std::vector<std::byte> bytes(static_cast<size_t>(byte_size(dtype, shape)));
+  const int64_t n = shape.elements() * (is_complex(dtype) ? 2 : 1);
   for (int64_t i = 0; i < n; ++i) {
-    set_element(t, i, draw(dtype, low, high, seed, static_cast<uint64_t>(i)));
+    write(dtype, bytes.data(), i, draw(dtype, low, high, seed, static_cast<uint64_t>(i)));
   }
-  return t;
+  return Tensor::from_bytes(dtype, shape, bytes.data());
 }
 
 }  // namespace plimsoll::testing

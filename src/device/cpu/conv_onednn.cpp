@@ -1,9 +1,10 @@
 // Convolutions on oneDNN. Activations stay dense and channels-last; only the weights are brought into the layout
-// the primitive likes, in scratch, by a reorder made once. A convolution of a dilated input (a transposed one) is
+// the primitive likes: in scratch in every run or, where a program only reads them, in a copy that is kept. A convolution of a dilated input (a transposed one) is
 // the data gradient of a plain convolution with the window turned round, and the other way about.
 #include "device/cpu/conv_kernels.h"
 #include "device/cpu/onednn.h"
 #include "device/cpu/widened.h"
+#include "device/steady.h"
 #include "plimsoll/error.h"
 
 #if PLIMSOLL_HAVE_ONEDNN
@@ -40,6 +41,7 @@ struct ConvCall {
   int args = 0;                      // of the op
   int weights = 0;                   // which of them; turned round at the way in or out
   bool turn_in = false, turn_out = false;
+  std::shared_ptr<SteadyCopy> kept;  // of the packed weights; null: they are packed in every run
   int64_t points = 0, block = 0;     // of the window; bytes of weights at one point
   std::array<int64_t, 3> offsets{};  // of the extras in scratch
 };
@@ -57,8 +59,12 @@ void run(const ConvCall& c, void* const* args) {
   auto* const scratch = static_cast<std::byte*>(args[c.args]);
   for (size_t i = 0; i < 3; ++i) inner[static_cast<size_t>(c.args) + i] = scratch + c.offsets[i];
   void* const turned = inner[static_cast<size_t>(c.args + kTurned)];
-  if (c.turn_in) turn_round(c, args[c.weights], turned);
-  if (c.before) c.before->run(inner.data(), c.args + kScratchpad);
+  if (c.kept) inner[static_cast<size_t>(c.args + kPacked)] = c.kept->data();
+  if (!c.kept || c.kept->stale()) {
+    if (c.turn_in) turn_round(c, args[c.weights], turned);
+    if (c.before) c.before->run(inner.data(), c.args + kScratchpad);
+    if (c.kept) c.kept->update();
+  }
   c.main->run(inner.data(), c.args + kScratchpad);
   if (c.after) c.after->run(inner.data(), c.args + kScratchpad);
   if (c.turn_out) turn_round(c, turned, args[c.weights]);
@@ -179,8 +185,8 @@ OnednnCall reorder(const memory::desc& from, int from_arg, const memory::desc& t
 }
 
 // Lays out the scratch and makes the kernel. c.main is set; `plain` and `packed` are the weights' layouts.
-Kernel finish(ConvCall c, const Task& t, std::string name, bool weights_out, const memory::desc& plain,
-              const memory::desc& packed, int threads) {
+Kernel finish(const KernelQuery& q, ConvCall c, const Task& t, std::string name, bool weights_out,
+              const memory::desc& plain, const memory::desc& packed, int threads) {
   c.points = t.g.window_points();
   c.block = t.g.kernel_elements() / c.points * static_cast<int64_t>(sizeof(float));
   const bool turn = t.transposed && c.points > 1;
@@ -194,7 +200,9 @@ Kernel finish(ConvCall c, const Task& t, std::string name, bool weights_out, con
     }
   }
   const int64_t turned_bytes = turn ? aligned(c.points * c.block) : 0;
-  const int64_t packed_bytes = plain != packed ? aligned(static_cast<int64_t>(packed.get_size())) : 0;
+  int64_t packed_bytes = plain != packed ? aligned(static_cast<int64_t>(packed.get_size())) : 0;
+  if (c.before) c.kept = SteadyCopy::make(q, c.weights, packed_bytes);
+  if (c.kept) packed_bytes = 0;
   int64_t pad_bytes = c.main->scratch_bytes();
   for (const auto* call : {&c.before, &c.after}) {
     if (*call) pad_bytes = std::max(pad_bytes, (*call)->scratch_bytes());
@@ -212,9 +220,9 @@ int weights_arg(const ConvCall& c, const Task& t, const memory::desc& plain, con
 }
 
 // x, kernel, more... -> y, where the primitive's bindings for `more` are given.
-Kernel forward(const Task& t, int args, int y_arg, bool bias, const primitive_attr& attr,
-               std::vector<Binding> bindings, int most_threads) {
-  const int threads = threads_for(t.g, most_threads);
+Kernel forward(const KernelQuery& q, const Task& t, int args, int y_arg, bool bias, const primitive_attr& attr,
+               std::vector<Binding> bindings) {
+  const int threads = threads_for(t.g, q.threads);
   const ScopedThreads cap(threads);
   const auto desc = good(forward_desc(t, bias, attr));
   const memory::desc plain = kernel_desc(t), packed = desc.weights_desc();
@@ -225,12 +233,12 @@ Kernel forward(const Task& t, int args, int y_arg, bool bias, const primitive_at
   bindings.push_back({DNNL_ARG_WEIGHTS, weights_arg(c, t, plain, packed)});
   bindings.push_back({DNNL_ARG_DST, y_arg});
   c.main.emplace(dnnl::convolution_forward(desc), bindings, threads);
-  return finish(std::move(c), t, kernel_name(desc), false, plain, packed, threads);
+  return finish(q, std::move(c), t, kernel_name(desc), false, plain, packed, threads);
 }
 
 // dy, kernel -> dx
-Kernel backward_data(const Task& t, int most_threads) {
-  const int threads = threads_for(t.g, most_threads);
+Kernel backward_data(const KernelQuery& q, const Task& t) {
+  const int threads = threads_for(t.g, q.threads);
   const ScopedThreads cap(threads);
   const Hint hint = forward_desc(t, false, user_scratchpad());
   const auto desc = good(data_desc(t, hint));
@@ -242,13 +250,13 @@ Kernel backward_data(const Task& t, int most_threads) {
                                          {DNNL_ARG_WEIGHTS, weights_arg(c, t, plain, packed)},
                                          {DNNL_ARG_DIFF_SRC, 2}}};
   c.main.emplace(dnnl::convolution_backward_data(desc), bindings, threads);
-  return finish(std::move(c), t, kernel_name(desc), false, plain, packed, threads);
+  return finish(q, std::move(c), t, kernel_name(desc), false, plain, packed, threads);
 }
 
 // x, dy -> dkernel [, dbias]
-Kernel backward_weights(const Task& t, bool bias, int most_threads) {
+Kernel backward_weights(const KernelQuery& q, const Task& t, bool bias) {
   if (bias && t.transposed) fail(ErrorKind::unsupported, "conv_grad_filter", "no bias of a transposed convolution");
-  const int threads = threads_for(t.g, most_threads);
+  const int threads = threads_for(t.g, q.threads);
   const ScopedThreads cap(threads);
   const Hint hint = forward_desc(t, bias, user_scratchpad());
   const auto desc = good(weights_desc(t, bias, hint));
@@ -261,7 +269,7 @@ Kernel backward_weights(const Task& t, bool bias, int most_threads) {
                                 {DNNL_ARG_DIFF_WEIGHTS, weights_arg(c, t, plain, packed)}};
   if (bias) bindings.push_back({DNNL_ARG_DIFF_BIAS, 3});
   c.main.emplace(dnnl::convolution_backward_weights(desc), bindings, threads);
-  return finish(std::move(c), t, kernel_name(desc), true, plain, packed, threads);
+  return finish(q, std::move(c), t, kernel_name(desc), true, plain, packed, threads);
 }
 
 void append_activation(dnnl::post_ops& ops, Activation activation) {
@@ -278,8 +286,8 @@ void append_activation(dnnl::post_ops& ops, Activation activation) {
 
 Kernel conv(const KernelQuery& q) {
   const Task t = task_of(conv_geometry("conv", q.in[0].shape, q.in[1].shape, q.attrs));
-  if (t.transposed) return backward_data(t, q.threads);
-  return forward(t, 3, 2, false, user_scratchpad(), {}, q.threads);
+  if (t.transposed) return backward_data(q, t);
+  return forward(q, t, 3, 2, false, user_scratchpad(), {});
 }
 
 Kernel conv_bias(const KernelQuery& q) {
@@ -306,18 +314,18 @@ Kernel conv_bias(const KernelQuery& q) {
   append_activation(ops, e.activation);
   attr.set_post_ops(ops);
   const int inputs = static_cast<int>(q.in.size());
-  return forward(t, inputs + 1, inputs, e.scale < 0, attr, std::move(bindings), q.threads);
+  return forward(q, t, inputs + 1, inputs, e.scale < 0, attr, std::move(bindings));
 }
 
 Kernel conv_grad_input(const KernelQuery& q) {
   const Task t = task_of(conv_geometry("conv_grad_input", q.out[0].shape, q.in[1].shape, q.attrs));
-  if (t.transposed) return forward(t, 3, 2, false, user_scratchpad(), {}, q.threads);
-  return backward_data(t, q.threads);
+  if (t.transposed) return forward(q, t, 3, 2, false, user_scratchpad(), {});
+  return backward_data(q, t);
 }
 
 Kernel conv_grad_filter(const KernelQuery& q) {
   const Task t = task_of(conv_geometry("conv_grad_filter", q.in[0].shape, q.out[0].shape, q.attrs));
-  return backward_weights(t, q.out.size() == 2, q.threads);
+  return backward_weights(q, t, q.out.size() == 2);
 }
 
 template <Kernel (*F)(const KernelQuery&)>

@@ -1,0 +1,15 @@
+// The contents of a concrete tensor, without a pointer to write with. Once Tensor::data() has given one out
+// it may be used at any time, so programs that read the tensor look at its bytes anew in every run; as long
+// as only these are used, they keep what they have made of them (weights in the layout of a kernel) until the
+// contents change.
+#pragma once
+
+#include "plimsoll/tensor.h"
+
+namespace plimsoll {
+
+// Throw Error{invalid_argument} on a tensor that is not concrete; assign() too if the types differ.
+const void* read_bytes(const Tensor& tensor);
+void assign(const Tensor& to, const Tensor& from);
+
+}  // namespace plimsoll

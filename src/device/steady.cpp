@@ -1,0 +1,38 @@
+#include "device/steady.h"
+
+#include "memory/buffer.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll {
+namespace {
+
+std::string attribute(int i) {
+  return concat("steady input ", i);
+}  // the space keeps it apart from an op's own
+
+}  // namespace
+
+void set_steady(Attrs& attrs, int i, const Tensor& storage) { attrs.set(attribute(i), storage); }
+
+std::shared_ptr<SteadyCopy> SteadyCopy::make(const KernelQuery& q, int i, int64_t bytes) {
+  const Attr* const attr = q.attrs.find(attribute(i));
+  if (attr == nullptr) return nullptr;
+  try {
+    std::shared_ptr<Buffer> copy = Buffer::make(bytes, Owner::weights);
+    return std::shared_ptr<SteadyCopy>(new SteadyCopy(std::get<Tensor>(*attr).buffer(), std::move(copy)));
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::out_of_memory) throw;
+    return nullptr;
+  }
+}
+
+void* SteadyCopy::data() const { return copy_->data(); }
+
+bool SteadyCopy::stale() const { return !made_ || source_->exposed() || source_->version() != version_; }
+
+void SteadyCopy::update() {
+  made_ = true;
+  version_ = source_->version();
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,142 @@
+// A program that only reads its weights keeps them in its kernels' layout. Whatever changes them, and by
+// whatever way, the next run must see it.
+#include <gtest/gtest.h>
+
+#include "memory/account.h"
+#include "plimsoll/contents.h"
+#include "plimsoll/error.h"
+#include "plimsoll/ops.h"
+#include "plimsoll/program.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr int64_t kSize = 9, kChannels = 16, kFilters = 40;
+
+std::vector<float> values(const Tensor& t) {
+  const float* p = static_cast<const float*>(read_bytes(t));
+  return {p, p + t.shape().elements()};
+}
+
+Tensor ramp(const Shape& shape, float step) {
+  std::vector<float> v(static_cast<size_t>(shape.elements()));
+  for (size_t i = 0; i < v.size(); ++i) v[i] = step * static_cast<float>(static_cast<int>(i * 7 % 23) - 11);
+  return Tensor::from(std::span<const float>(v), shape);
+}
+
+// x -> conv(x, weights), beside the eager op, which packs them in every call.
+class KeptWeights : public ::testing::Test {
+ protected:
+  static Program compile(const Tensor& weights) {
+    Graph g;
+    const Tensor x = g.input("x", DType::f32, {2, kSize, kSize, kChannels});
+    g.output("y", conv(x, g.variable("w", weights)));
+    return Program::compile(g);
+  }
+  std::vector<float> kept() { return values(kept_(std::span(&x_, 1))[0]); }
+  std::vector<float> anew() { return values(conv(x_, weights_)); }
+
+  // The weights have changed: the result is another one, and the right one, now and in the run after.
+  void expect_seen(const std::vector<float>& before) {
+    const std::vector<float> want = anew();
+    EXPECT_NE(want, before);
+    EXPECT_EQ(kept(), want);
+    EXPECT_EQ(kept(), want);
+  }
+
+  Tensor x_ = ramp({2, kSize, kSize, kChannels}, 0.1f);
+  Tensor weights_ = ramp({3, 3, kChannels, kFilters}, 0.01f);
+  Program kept_ = compile(weights_);
+};
+
+TEST_F(KeptWeights, SameResultAsPackedInEveryRun) {
+  EXPECT_EQ(kept(), anew());
+  EXPECT_EQ(kept(), anew());
+}
+
+#if PLIMSOLL_HAVE_ONEDNN
+TEST_F(KeptWeights, AreCountedAsWeightsWhileTheProgramLives) {
+  const int64_t before = account::used(Owner::weights);
+  {
+    const Program program = compile(weights_);
+    EXPECT_GE(account::used(Owner::weights) - before, 3 * 3 * kChannels * kFilters * 4);
+  }
+  EXPECT_EQ(account::used(Owner::weights), before);
+}
+#endif
+
+TEST_F(KeptWeights, SeesAnAssignment) {
+  const std::vector<float> before = kept();
+  assign(weights_, ramp(weights_.shape(), 0.02f));
+  expect_seen(before);
+}
+
+TEST_F(KeptWeights, SeesWritesThroughAPointer) {
+  const std::vector<float> before = kept();
+  weights_.data<float>()[5] = 100;
+  expect_seen(before);
+}
+
+TEST_F(KeptWeights, SeesWritesThroughAPointerThatWasTakenBefore) {
+  float* const pointer = weights_.data<float>();
+  std::vector<float> before = kept();
+  for (int i = 0; i < 3; ++i) {
+    pointer[i] += 50;
+    expect_seen(before);
+    before = kept();
+  }
+}
+
+TEST_F(KeptWeights, SeesTheUpdateOfAnotherProgram) {
+  Graph g;
+  const Tensor w = g.variable("w", weights_);
+  g.update(w, w * 2.0);
+  Program step = Program::compile(g);
+  std::vector<float> before = kept();
+  for (int i = 0; i < 3; ++i) {
+    step({});
+    expect_seen(before);
+    before = kept();
+  }
+}
+
+TEST_F(KeptWeights, SeesAnOutputWrittenOverThem) {
+  Graph g;
+  const Tensor x = g.input("x", DType::f32, weights_.shape());
+  g.output("y", x * 3.0);
+  Program scale = Program::compile(g);
+  const std::vector<float> before = kept();
+  const Tensor in = weights_.copy();
+  scale.run(std::span(&in, 1), std::span(&weights_, 1));
+  expect_seen(before);
+}
+
+TEST_F(KeptWeights, AProgramThatWritesThemKeepsNothing) {
+  Graph g;
+  const Tensor x = g.input("x", DType::f32, {2, kSize, kSize, kChannels});
+  const Tensor w = g.variable("w", weights_);
+  g.output("y", conv(x, w));
+  g.update(w, w * 0.5);
+  const int64_t before = account::used(Owner::weights);
+  const Program step = Program::compile(g);
+  EXPECT_EQ(account::used(Owner::weights), before);
+}
+
+TEST_F(KeptWeights, AreGivenUpWhenTheAccountRefuses) {
+  const int64_t charges = account::charges();
+  account::fail_nth_charge(1);
+  Program poor = compile(weights_);
+  account::fail_nth_charge(0);
+  EXPECT_GT(account::charges(), charges);
+  EXPECT_EQ(values(poor(std::span(&x_, 1))[0]), anew());
+}
+
+TEST(Contents, AssignRefusesAnotherType) {
+  const Tensor t = Tensor::zeros(DType::f32, {2});
+  EXPECT_THROW(assign(t, Tensor::zeros(DType::f32, {3})), Error);
+  EXPECT_THROW(assign(t, Tensor::zeros(DType::f64, {2})), Error);
+  EXPECT_THROW(assign(Tensor(), Tensor()), Error);
+}
+
+}  // namespace
+}  // namespace plimsoll
