@@ -1,5 +1,7 @@
 #include "keras_io/compile_config.h"
 
+#include <algorithm>
+
 #include "keras_io/json_parts.h"
 #include "layers/base/config_json.h"
 
@@ -43,35 +45,27 @@ std::vector<Metric> read_list(const Json& json) {
   return list;
 }
 
-// A list for one output, a list of lists, or lists by the outputs' names.
-void read_metrics(const Json& json, const Network& network, CompileArgs& args) {
-  const std::vector<std::string> names = network.output_names();
+// A list for every output, a list of lists, or lists by the outputs' names.
+void read_metrics(const Json& json, std::vector<Metric>& for_all, PerOutput<std::vector<Metric>>& per_output) {
   if (json.is_object() && !is_object(json)) {
-    for (const std::string& name : names) {
-      const Json* of_output = find(json, name);
-      args.metrics_per_output.list.push_back(of_output ? read_list(*of_output) : std::vector<Metric>());
-    }
-  } else if (json.is_array() && (names.size() > 1 || (!json.empty() && json[0].is_array()))) {
-    for (const Json& part : json) args.metrics_per_output.list.push_back(read_list(part));
-    if (names.size() == 1 && args.metrics_per_output.list.size() == 1) {
-      args.metrics = std::move(args.metrics_per_output.list[0]);
-      args.metrics_per_output.list.clear();
-    }
+    for (const auto& [name, of_output] : json.items()) per_output.by_name.emplace(name, read_list(of_output));
+  } else if (json.is_array() && std::any_of(json.begin(), json.end(), [](const Json& j) { return j.is_array(); })) {
+    for (const Json& of_output : json) per_output.list.push_back(read_list(of_output));
   } else {
-    args.metrics = read_list(json);
+    for_all = read_list(json);
   }
 }
 
-void read_loss_weights(const Json& json, const Network& network, CompileArgs& args) {
-  const auto add = [&](const Json& n) { args.loss_weights.list.push_back(n.is_number() ? n.get<double>() : 1.0); };
-  if (json.is_number())
-    add(json);
+PerOutput<double> read_loss_weights(const Json& json) {
+  const auto weight = [](const Json& n) { return n.is_number() ? n.get<double>() : 1.0; };
+  PerOutput<double> weights;
+  if (json.is_number()) weights.list.push_back(weight(json));
   else if (json.is_array()) {
-    for (const Json& n : json) add(n);
+    for (const Json& n : json) weights.list.push_back(weight(n));
   } else if (json.is_object()) {
-    for (const std::string& name : network.output_names())
-      add(find(json, name) ? *find(json, name) : Json(1.0));
+    for (const auto& [name, n] : json.items()) weights.by_name.emplace(name, weight(n));
   }
+  return weights;
 }
 
 template <class T>
@@ -81,43 +75,48 @@ Json objects_to_json(const std::vector<T>& list) {
   return json;
 }
 
+Json metrics_to_json(const std::vector<Metric>& for_all, const PerOutput<std::vector<Metric>>& per_output) {
+  Json json;
+  if (!for_all.empty()) json = objects_to_json(for_all);
+  for (const std::vector<Metric>& of_output : per_output.list) json.push_back(objects_to_json(of_output));
+  for (const auto& [name, of_output] : per_output.by_name) json[name] = objects_to_json(of_output);
+  return json;
+}
+
+Json weights_to_json(const PerOutput<double>& weights) {
+  Json json;
+  for (const double w : weights.list) json.push_back(w);
+  for (const auto& [name, w] : weights.by_name) json[name] = w;
+  return json;
+}
+
 }  // namespace
 
-CompileArgs compile_args_from_json(const Json& json, const Network& network) {
+CompileArgs compile_args_from_json(const Json& json) {
   CompileArgs args;
-  if (const Json* optimizer = find(json, "optimizer"))
-    args.optimizer = read_object<OptimizerBase>(*optimizer);
+  if (const Json* optimizer = find(json, "optimizer")) args.optimizer = read_object<OptimizerBase>(*optimizer);
   if (const Json* loss = find(json, "loss")) args.loss = read_losses(*loss);
-  if (const Json* weights = find(json, "loss_weights")) read_loss_weights(*weights, network, args);
-  if (const Json* metrics = find(json, "metrics")) read_metrics(*metrics, network, args);
-  if (const Json* metrics = find(json, "weighted_metrics")) args.weighted_metrics = read_list(*metrics);
+  if (const Json* weights = find(json, "loss_weights")) args.loss_weights = read_loss_weights(*weights);
+  if (const Json* metrics = find(json, "metrics")) read_metrics(*metrics, args.metrics, args.metrics_per_output);
+  if (const Json* metrics = find(json, "weighted_metrics")) {
+    read_metrics(*metrics, args.weighted_metrics, args.weighted_metrics_per_output);
+  }
   return args;
 }
 
 Json compile_args_to_json(const CompileArgs& args) {
   Json loss;
-  if (args.loss.list.size() == 1)
-    loss = args.loss.list[0] ? object_to_json(*args.loss.list[0]) : Json();
-  else if (!args.loss.list.empty())
-    loss = objects_to_json(args.loss.list);
+  if (args.loss.list.size() == 1) loss = args.loss.list[0] ? object_to_json(*args.loss.list[0]) : Json();
+  else if (!args.loss.list.empty()) loss = objects_to_json(args.loss.list);
   for (const auto& [name, one] : args.loss.by_name) loss[name] = one ? object_to_json(*one) : Json();
-  Json metrics;
-  if (!args.metrics.empty()) metrics = objects_to_json(args.metrics);
-  for (const std::vector<Metric>& of_output : args.metrics_per_output.list)
-    metrics.push_back(objects_to_json(of_output));
-  for (const auto& [name, of_output] : args.metrics_per_output.by_name) metrics[name] = objects_to_json(of_output);
-  Json loss_weights;
-  if (!args.loss_weights.list.empty()) loss_weights = args.loss_weights.list;
-  for (const auto& [name, weight] : args.loss_weights.by_name) loss_weights[name] = weight;
-  return {
-      {"optimizer", object_to_json(*args.optimizer)},
-      {"loss", std::move(loss)},
-      {"loss_weights", std::move(loss_weights)},
-      {"metrics", std::move(metrics)},
-      {"weighted_metrics", args.weighted_metrics.empty() ? Json() : objects_to_json(args.weighted_metrics)},
-      {"run_eagerly", false},
-      {"steps_per_execution", 1},
-      {"jit_compile", false}};
+  return {{"optimizer", object_to_json(*args.optimizer)},
+          {"loss", std::move(loss)},
+          {"loss_weights", weights_to_json(args.loss_weights)},
+          {"metrics", metrics_to_json(args.metrics, args.metrics_per_output)},
+          {"weighted_metrics", metrics_to_json(args.weighted_metrics, args.weighted_metrics_per_output)},
+          {"run_eagerly", false},
+          {"steps_per_execution", 1},
+          {"jit_compile", false}};
 }
 
 }  // namespace plimsoll::keras_io

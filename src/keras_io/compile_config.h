@@ -3,13 +3,12 @@
 #pragma once
 
 #include "keras_io/json.h"
-#include "layers/base/functional.h"
 #include "plimsoll/model.h"
 
 namespace plimsoll::keras_io {
 
 // Throws Error{unsupported} or {not_found} if a loss, metric or optimizer is not known.
-CompileArgs compile_args_from_json(const Json& json, const Network& network);
+CompileArgs compile_args_from_json(const Json& json);
 Json compile_args_to_json(const CompileArgs& args);
 
 }  // namespace plimsoll::keras_io

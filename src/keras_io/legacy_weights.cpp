@@ -144,17 +144,17 @@ bool read_legacy_optimizer(const H5File& file, const H5Group& group, const Layer
     stored.push_back(dataset);
   }
   std::vector<VariablePtr> state = built_variables(optimizer, network);
-  if (stored.size() + 1 == state.size())
-    std::erase(state, optimizer.learning_rate());  // older ones keep it in the config
+  const bool scheduled = bool(optimizer.optimizer()->learning_rate.schedule);
+  size_t head = scheduled ? 1 : 2;  // iterations, learning rate
+  if (!scheduled && stored.size() + 1 == state.size()) {  // older ones keep the rate in the config
+    state.erase(state.begin() + 1);
+    head = 1;
+  }
   if (fit(stored, state)) {
     for (size_t i = 0; i < state.size(); ++i) assign(file, *stored[i], *state[i]);
     return true;
   }
   // Older optimizers list all slots of one kind, then all of the next.
-  const size_t head =
-      static_cast<size_t>(std::count_if(state.begin(), state.end(), [&](const VariablePtr& v) {
-        return v == optimizer.iterations() || v == optimizer.learning_rate();
-      }));
   const size_t weights = network->trainable_weights().size();
   if (weights == 0 || (state.size() - head) % weights != 0) return false;
   const size_t kinds = (state.size() - head) / weights;
@@ -194,9 +194,7 @@ void write_legacy_weights(H5Writer& file, const std::string& group, const Networ
 void write_legacy_optimizer(H5Writer& file, const std::string& group, const OptimizerState& optimizer) {
   std::vector<std::string> names;
   file.group(group);
-  const bool scheduled = bool(optimizer.optimizer()->learning_rate.schedule);
   for (const VariablePtr& v : optimizer.variables()) {
-    if (scheduled && v == optimizer.learning_rate()) continue;
     names.push_back(concat("optimizer/", names.size(), "_", v->name));
     file.dataset(concat(group, "/", names.back()), v->value);
   }

@@ -51,7 +51,7 @@ const OptimizerState* optimizer_of(const ModelBody& body) {
 bool compile_as_saved(const Json& config, ModelBody& body) {
   if (!find(config, "optimizer")) return false;
   try {
-    body.trainer.compile(compile_args_from_json(config, body.net()));
+    body.trainer.compile(compile_args_from_json(config));
     return true;
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::bad_file || e.kind() == ErrorKind::out_of_memory) throw;

@@ -4,9 +4,7 @@
 #include <map>
 
 #include "keras_io/weight_paths.h"
-#include "layers/base/trace.h"
 #include "plimsoll/error.h"
-#include "plimsoll/graph.h"
 #include "plimsoll/ops/math.h"
 
 namespace plimsoll::keras_io {
@@ -67,13 +65,6 @@ void write_group(H5Writer& file, const std::string& group, std::string_view name
   file.attribute(path, "name", name);
 }
 
-// The state of an optimizer in the order Keras numbers it: with a schedule, no learning rate is kept.
-std::vector<VariablePtr> numbered(const OptimizerState& optimizer) {
-  std::vector<VariablePtr> all = optimizer.variables();
-  if (optimizer.optimizer()->learning_rate.schedule) std::erase(all, optimizer.learning_rate());
-  return all;
-}
-
 }  // namespace
 
 bool is_keras3_weights(const H5Group& root) {
@@ -89,7 +80,7 @@ void write_weights(H5Writer& file, const Layer& network, const OptimizerState* o
   }
   if (!optimizer) return;
   write_group(file, "optimizer", snake_case(optimizer->optimizer()->class_name()));
-  const std::vector<VariablePtr> state = numbered(*optimizer);
+  const std::vector<VariablePtr> state = optimizer->variables();
   for (size_t i = 0; i < state.size(); ++i) file.dataset(concat("optimizer/vars/", i), state[i]->value);
 }
 
@@ -104,14 +95,8 @@ void read_weights(const H5File& file, const Layer& network) {
 }
 
 std::vector<VariablePtr> built_variables(OptimizerState& optimizer, const Layer& network) {
-  Graph graph;
-  Trace trace(graph, true);
-  const std::vector<VariablePtr> weights = network->trainable_weights();
-  std::vector<Tensor> gradients;
-  for (const VariablePtr& w : weights)
-    gradients.push_back(graph.input("g", w->value.dtype(), w->value.shape()));
-  optimizer.apply(trace, weights, gradients);  // the graph is dropped; the variables it asked for stay
-  return numbered(optimizer);
+  optimizer.build(network->trainable_weights());
+  return optimizer.variables();
 }
 
 bool read_optimizer(const H5File& file, const H5Group& group, const Layer& network,
