@@ -228,12 +228,11 @@ class CsvSource final : public Source {
 
 }  // namespace
 
-SourcePtr csv_source(const std::string& path, const CsvOptions& options) {
+SourcePtr csv_source(const FileSource& file, const CsvOptions& options) {
   require(options.delimiter != '"' && options.delimiter != '\n' && options.delimiter != '\r', "dataset.csv",
           "expected a delimiter that is neither a quote nor the end of a line");
   require(can_hold(options.dtype) && can_hold(options.label_dtype), "dataset.csv",
           "expected dtypes among float32, float64, int32, int64 and uint8, got ", options.dtype, " and ", options.label_dtype);
-  const FileSource file = FileSource::open(path);
   Layout layout = read_layout(file, options);
   return std::make_shared<CsvSource>(file, std::move(layout), options);
 }

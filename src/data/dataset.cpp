@@ -69,11 +69,11 @@ Dataset Dataset::npy(const std::string& x_path, const std::string& y_path) {
 }
 
 Dataset Dataset::npz(const std::string& path, const NpzOptions& options) {
-  return Dataset(body_of(data::npz_source(path, options)));
+  return Dataset(body_of(data::npz_source(FileSource::open(path), options)));
 }
 
 Dataset Dataset::csv(const std::string& path, const CsvOptions& options) {
-  return Dataset(body_of(data::csv_source(path, options)));
+  return Dataset(body_of(data::csv_source(FileSource::open(path), options)));
 }
 
 Dataset Dataset::hdf5(const std::string& path, const Hdf5Options& options) {

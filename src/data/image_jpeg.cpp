@@ -105,7 +105,7 @@ class JpegRows final : public ImageRows {
     coefficients_.set(Owner::staging, blocks * static_cast<int64_t>(sizeof(JBLOCK)));
   }
 
-  const std::string& name_;
+  std::string name_;
   Scratch& scratch_;
   ErrorHandler handler_{};
   jpeg_progress_mgr progress_{};

@@ -115,7 +115,7 @@ class PngRows final : public ImageRows {
     }
   }
 
-  const std::string& name_;
+  std::string name_;
   Scratch& scratch_;
   std::string_view left_;
   png_structp png_ = nullptr;

@@ -37,7 +37,7 @@ NpyArray::NpyArray(FileSource file, std::shared_ptr<const ZipReader> zip, const 
   header_ = read_npy_header(*whole(), name());
 }
 
-NpyArray NpyArray::open(const std::string& path) { return NpyArray(FileSource::open(path), nullptr, nullptr); }
+NpyArray NpyArray::open(FileSource file) { return NpyArray(std::move(file), nullptr, nullptr); }
 
 NpyArray NpyArray::open(std::shared_ptr<const ZipReader> zip, const ZipReader::Member& member) {
   FileSource file = zip->packed(member, INT64_MAX);
@@ -66,9 +66,7 @@ Tensor NpyArray::load(Owner owner) const {
   return header_.fortran ? to_c_order(t, type().shape, owner) : t;
 }
 
-std::shared_ptr<const ZipReader> open_npz(const std::string& path) {
-  return std::make_shared<ZipReader>(FileSource::open(path));
-}
+std::shared_ptr<const ZipReader> open_npz(FileSource file) { return std::make_shared<ZipReader>(std::move(file)); }
 
 std::string array_name(const ZipReader::Member& member) {
   const std::string& name = member.name;

@@ -15,7 +15,7 @@ namespace plimsoll::data {
 class NpyArray {
  public:
   // Throw as read_npy_header.
-  static NpyArray open(const std::string& path);
+  static NpyArray open(FileSource file);
   static NpyArray open(std::shared_ptr<const ZipReader> zip, const ZipReader::Member& member);
 
   const NpyHeader& header() const { return header_; }
@@ -42,7 +42,7 @@ class NpyArray {
 };
 
 // The archive, and the name of a member as NumPy shows it (without ".npy").
-std::shared_ptr<const ZipReader> open_npz(const std::string& path);
+std::shared_ptr<const ZipReader> open_npz(FileSource file);
 std::string array_name(const ZipReader::Member& member);
 // Throws Error{not_found} with the names that there are.
 NpyArray open_array(const std::shared_ptr<const ZipReader>& zip, const std::string& path, const std::string& name);

@@ -24,10 +24,10 @@ Tensor for_numpy(const Tensor& t) {
 
 }  // namespace
 
-Tensor read_npy(const std::string& path) { return data::NpyArray::open(path).load(Owner::tensors); }
+Tensor read_npy(const std::string& path) { return data::NpyArray::open(FileSource::open(path)).load(Owner::tensors); }
 
 NamedTensors read_npz(const std::string& path) {
-  const auto zip = data::open_npz(path);
+  const auto zip = data::open_npz(FileSource::open(path));
   NamedTensors all;
   for (const ZipReader::Member& member : zip->members()) {
     all.emplace_back(data::array_name(member), data::NpyArray::open(zip, member).load(Owner::tensors));
@@ -36,7 +36,7 @@ NamedTensors read_npz(const std::string& path) {
 }
 
 NamedTypes npz_types(const std::string& path) {
-  const auto zip = data::open_npz(path);
+  const auto zip = data::open_npz(FileSource::open(path));
   NamedTypes all;
   for (const ZipReader::Member& member : zip->members()) {
     all.emplace_back(data::array_name(member), data::NpyArray::open(zip, member).type());

@@ -172,18 +172,18 @@ SourcePtr source_of(const Arrays& arrays, int64_t unpack) {
 
 SourcePtr npy_source(const std::string& x_path, const std::string& y_path) {
   Arrays arrays;
-  arrays.x.push_back(NpyArray::open(x_path));
-  if (!y_path.empty()) arrays.y.push_back(NpyArray::open(y_path));
+  arrays.x.push_back(NpyArray::open(FileSource::open(x_path)));
+  if (!y_path.empty()) arrays.y.push_back(NpyArray::open(FileSource::open(y_path)));
   return source_of(arrays, NpzOptions().unpack);
 }
 
-SourcePtr npz_source(const std::string& path, const NpzOptions& options) {
+SourcePtr npz_source(const FileSource& file, const NpzOptions& options) {
   require(!options.x.empty(), "dataset.npz", "expected at least one name for x, got none");
-  const auto zip = open_npz(path);
+  const auto zip = open_npz(file);
   Arrays arrays;
-  for (const std::string& name : options.x) arrays.x.push_back(open_array(zip, path, name));
-  for (const std::string& name : options.y) arrays.y.push_back(open_array(zip, path, name));
-  for (const std::string& name : options.weights) arrays.weights.push_back(open_array(zip, path, name));
+  for (const std::string& name : options.x) arrays.x.push_back(open_array(zip, file.name(), name));
+  for (const std::string& name : options.y) arrays.y.push_back(open_array(zip, file.name(), name));
+  for (const std::string& name : options.weights) arrays.weights.push_back(open_array(zip, file.name(), name));
   return source_of(arrays, options.unpack);
 }
 
