@@ -5,6 +5,12 @@
 #include "plimsoll/error.h"
 
 namespace plimsoll {
+namespace {
+
+// More than any system has bytes; a few times as many, and the bytes they take, can still be counted.
+constexpr int64_t kMostElements = int64_t{1} << 56;
+
+}  // namespace
 
 int64_t checked_mul(int64_t a, int64_t b, std::string_view place) {
   int64_t product = 0;
@@ -18,17 +24,15 @@ Shape::Shape(std::initializer_list<int64_t> sizes)
 Shape::Shape(std::span<const int64_t> sizes) {
   require(sizes.size() <= kMaxRank, "shape", "expected at most ", kMaxRank, " axes, got ", sizes.size());
   rank_ = static_cast<int>(sizes.size());
-  bool empty = false;
+  int64_t product = 1;  // of all that are not 0: shape rules and kernels multiply some of the sizes alone
   for (size_t i = 0; i < sizes.size(); ++i) {
     require(sizes[i] >= 0, "shape", "expected sizes of at least 0, got ", sizes[i], " for axis ", i);
     sizes_[i] = sizes[i];
-    empty = empty || sizes[i] == 0;
+    if (sizes[i] == 0) elements_ = 0;
+    else product = checked_mul(product, sizes[i], "shape");
   }
-  if (empty) {
-    elements_ = 0;
-    return;
-  }
-  for (const int64_t size : sizes) elements_ = checked_mul(elements_, size, "shape");
+  require(product <= kMostElements, "shape", "expected at most ", kMostElements, " elements, got ", product);
+  elements_ *= product;
 }
 
 int64_t Shape::dim(int axis) const { return (*this)[normalize_axis(axis, rank_, "shape")]; }

@@ -24,7 +24,11 @@ TEST(Shape, RefusesWhatIsNoShape) {
   EXPECT_THROW(Shape(std::span<const int64_t>(nine)), Error);
 }
 
-TEST(Shape, AnEmptyAxisMakesAnyOthersHarmless) { EXPECT_EQ((Shape{kHuge, kHuge, 0}).elements(), 0); }
+TEST(Shape, AnEmptyAxisDoesNotExcuseTheOthers) {
+  EXPECT_EQ((Shape{int64_t{1} << 56, 0, 1}).elements(), 0);
+  EXPECT_THROW((Shape{kHuge, 0}), Error);
+  EXPECT_THROW((Shape{kHuge, kHuge, 0}), Error);
+}
 
 TEST(Shape, AxesCountFromBothEnds) {
   const Shape s = {2, 3, 4};
