@@ -66,19 +66,32 @@ void Broker::probe_answered() {
 
 void Broker::become_ready() {
   state_ = State::ready;
-  if (!options_.setup_code.empty()) {
-    Author self(signer_, "plimsoll-guard");
-    const json content = {{"code", options_.setup_code}, {"silent", true}, {"store_history", false},
-                          {"user_expressions", json::object()}, {"allow_stdin", false}, {"stop_on_error", false}};
-    Frames frames = self.make("execute_request", {}, "{}", content);
-    own_ids_.insert(setup_id_ = self.last_id());
-    wire_.to_kernel(Channel::shell, std::move(frames));
-  }
+  if (!options_.setup_code.empty()) setup_id_ = run_silently(options_.setup_code);
+  run_kept_cells();
   // Clients saw `starting`; what the probe provoked was kept from them, so they are told of `idle`.
   if (generation_ > 1) status("{}", "idle");
   std::deque<Held> held;
   held.swap(held_);
   for (auto& h : held) forward(h.channel, h.envelope, std::move(h.frames));
+}
+
+// Returns the id of the request; what comes of it no client sees.
+std::string Broker::run_silently(const std::string& code) {
+  Author self(signer_, "plimsoll-guard");
+  const json content = {{"code", code},           {"silent", true},
+                        {"store_history", false}, {"user_expressions", json::object()},
+                        {"allow_stdin", false},   {"stop_on_error", false}};
+  Frames frames = self.make("execute_request", {}, "{}", content);
+  own_ids_.insert(self.last_id());
+  wire_.to_kernel(Channel::shell, std::move(frames));
+  return self.last_id();
+}
+
+// What waits for the new kernel comes behind them in its queue.
+void Broker::run_kept_cells() {
+  std::set<std::string> ids;
+  for (const auto& code : kept_.codes()) ids.insert(run_silently(code));
+  kept_.begin(std::move(ids));
 }
 
 void Broker::tick(TimePoint now) {
@@ -219,6 +232,8 @@ void Broker::from_kernel(Channel channel, Frames frames) {
   if (channel == Channel::iopub) {
     iopub_heard_ = true;
     probe_answered();
+    if (own)
+      pending_notice_ += kept_.hear(parent_id, envelope->msg_type, text_of(frames[envelope->content()]));
     if (own || envelope->msg_type == "iopub_welcome") return;
     if (handle_status(*envelope, frames, parent_id)) return;
     note_iopub(*envelope, frames, parent_id);
@@ -233,6 +248,10 @@ void Broker::from_kernel(Channel channel, Frames frames) {
     input_for_ = parent_id;
   } else if (auto request = find(parent_id); request != requests_.end()) {
     request->replied = true;
+    if (request->envelope.msg_type == "execute_request" &&
+        string_member(text_of(frames[envelope->content()]), "status") == "ok") {
+      kept_.ended_well(cell_of(*request).code);
+    }
     // A cell is over when it is idle as well: its status comes by another way and may be late. Of the other
     // requests some kernels publish no status.
     if (request->idle || request->envelope.msg_type != "execute_request") requests_.erase(request);
@@ -338,6 +357,7 @@ void Broker::kernel_died(const DeathNote& note) {
   close_comms();
   input_for_.clear();
   if (!blamed) pending_notice_ = note.short_text;
+  pending_notice_ += kept_.kernel_died();
   if (!at_start) return start();
 
   state_ = State::broken;

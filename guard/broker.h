@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "guard/connection.h"
+#include "guard/kept_cells.h"
 #include "guard/message.h"
 #include "guard/utf8.h"
 
@@ -133,6 +134,8 @@ class Broker {
   void probe();
   void probe_answered();
   void become_ready();
+  std::string run_silently(const std::string& code);
+  void run_kept_cells();
   void answer_broken(Channel channel, const Envelope& envelope, Frames frames);
   void answer_kernel_info(Request& request);
   void end_request(Request& request, const DeathNote& note, bool& blamed);
@@ -162,6 +165,7 @@ class Broker {
   std::string last_parent_;                   // header of the cell that ran last
   std::string pending_notice_;                // for the next cell
   DeathNote broken_note_;
+  KeptCells kept_;
 
   std::string setup_id_;
   bool session_known_ = false, probe_replied_ = false, iopub_heard_ = false, set_up_ = false;

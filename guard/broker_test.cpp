@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "guard/mocks.h"
 
 namespace plimsoll::guard {
@@ -18,12 +20,22 @@ class BrokerTest : public testing::Test {
     broker.start();
   }
   void make_ready() {
+    answer_probe();
+    wire.kernel.clear();
+    wire.client.clear();
+  }
+  void answer_probe() {
     const auto probe = open_envelope(wire.kernel.back().frames);
     const std::string header(text_of(wire.kernel.back().frames[probe->header()]));
     broker.from_kernel(Channel::iopub, kernel.make("status", {}, header, {{"execution_state", "busy"}}));
     broker.from_kernel(Channel::shell, kernel.make("kernel_info_reply", {}, header, {{"status", "ok"}}));
-    wire.kernel.clear();
-    wire.client.clear();
+  }
+  // A whole cell that ends well.
+  void run(const std::string& code) {
+    const std::string header = execute(code);
+    publish("busy", header);
+    answer(header);
+    publish("idle", header);
   }
   // Sends a request; returns its header.
   std::string ask(const std::string& type, const json& content = json::object(), Channel channel = Channel::shell) {
@@ -252,6 +264,58 @@ TEST_F(BrokerTest, WelcomesEachSubscriber) {
   broker.subscribed("");
   ASSERT_EQ(wire.client.size(), 1u);
   EXPECT_EQ(wire.client[0].type, "iopub_welcome");
+}
+
+TEST_F(BrokerTest, KeptCellsRunAgainBeforeWhatWaits) {
+  make_ready();
+  run("%guard keep\nimport numpy");
+  run("x = 1");
+  die();
+  execute("y = 2");
+  wire.client.clear();
+  answer_probe();
+  ASSERT_GE(wire.kernel.size(), 3u);
+  const Sent& kept = wire.kernel[wire.kernel.size() - 2];
+  EXPECT_EQ(kept.content["code"], "%guard keep\nimport numpy");
+  EXPECT_EQ(kept.content["silent"], true);
+  EXPECT_EQ(wire.kernel.back().content["code"], "y = 2");
+
+  const std::string own(
+      text_of(kept.frames[open_envelope(wire.kernel[wire.kernel.size() - 2].frames)->header()]));
+  const std::string waited(
+      text_of(wire.kernel.back().frames[open_envelope(wire.kernel.back().frames)->header()]));
+  wire.client.clear();
+  publish("busy", own);
+  publish("idle", own);
+  EXPECT_TRUE(wire.client.empty());
+  publish("busy", waited);
+  ASSERT_EQ(wire.client.size(), 2u);
+  EXPECT_EQ(wire.client[1].content["text"], "died earlierplimsoll: 1 kept cell was run again.\n");
+}
+
+TEST_F(BrokerTest, KeptCellsThatKillTheKernelAreForgotten) {
+  make_ready();
+  run("%guard keep\nimport broken");
+  die();
+  answer_probe();
+  die();
+  make_ready();
+  EXPECT_EQ(keeper.starts, 3);
+  publish("busy", execute());
+  ASSERT_EQ(wire.kernel.size(), 1u);  // the cell alone
+  EXPECT_NE(wire.client.back().content["text"].get<std::string>().find("none is kept any more"),
+            std::string::npos);
+}
+
+TEST_F(BrokerTest, ForgetsKeptCellsWhenAsked) {
+  make_ready();
+  run("%guard keep\nimport numpy");
+  run("  %guard forget");
+  die();
+  wire.kernel.clear();
+  broker.tick(TimePoint(std::chrono::seconds(200)));
+  EXPECT_TRUE(std::none_of(wire.kernel.begin(), wire.kernel.end(),
+                           [](auto& s) { return s.type == "execute_request"; }));
 }
 
 }  // namespace

@@ -94,6 +94,12 @@ std::string python_setup_code() {
   // Values of the cell's frames that change tell a loop that computes from one that waits for something.
   constexpr std::string_view kCode = R"(exec("""
 import faulthandler, os, signal
+from IPython import get_ipython
+def guard(line):
+    if line.strip() not in ('keep', 'forget'):
+        print('usage: %guard keep (run this cell again in each new kernel) or %guard forget (none any more)')
+if get_ipython():
+    get_ipython().register_magic_function(guard, 'line', 'guard')
 def short(v):
     if type(v) in (int, float, bool, str, bytes, type(None)):
         return hash(v)

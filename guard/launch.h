@@ -33,7 +33,8 @@ std::vector<std::string> environment_with(const std::vector<std::string>& change
 bool is_ipykernel(const std::vector<std::string>& argv);
 
 // Code that makes a Python kernel write to kStackFd its stacks on SIGUSR2 and, on the signal of
-// kValuesOffset, "plimsoll values <hash>;" of the variables in the cell's frames. Defines no name.
+// kValuesOffset, "plimsoll values <hash>;" of the variables in the cell's frames; with the magic %guard.
+// Defines no name.
 std::string python_setup_code();
 
 }  // namespace plimsoll::guard

@@ -8,7 +8,7 @@ namespace plimsoll::guard {
 class PrivateFolder {
  public:
   // In $XDG_RUNTIME_DIR or the folder for temporary files; kept short, for the path of a socket is
-  // limited to some hundred bytes. Throws Error{io}.
+  // limited to some hundred bytes. Removes the folders of guards that were killed. Throws Error{io}.
   PrivateFolder();
   ~PrivateFolder();
   PrivateFolder(const PrivateFolder&) = delete;
@@ -17,6 +17,7 @@ class PrivateFolder {
 
  private:
   std::filesystem::path path_;
+  int lock_ = -1;  // held as long as the folder is in use
 };
 
 }  // namespace plimsoll::guard

@@ -1,6 +1,8 @@
 """Whatever kills the kernel, the cell says what it was, and the next cell runs."""
 import json
 import os
+import pathlib
+import shutil
 
 import pytest
 from deaths import DEATHS, cause_in, memory_group, remove_outer, write_death_specs
@@ -107,6 +109,36 @@ def test_open_comms_are_closed(kernel):
     kinds = [o["msg_type"] for o in reply["outputs"]]
     while "comm_close" not in kinds:
         kinds.append(kernel.client.get_iopub_msg(timeout=60)["msg_type"])
+
+
+def test_kept_cells_are_run_again(kernel):
+    assert kernel.run("%guard keep\nimport math\nkept = 40")["content"]["status"] == "ok"
+    kernel.run("lost = 1")
+    kernel.run("import os; os._exit(1)")
+    assert "1 kept cell was run again" in kernel.text("print(kept + math.floor(2.5))")
+    assert kernel.run("lost")["content"]["ename"] == "NameError"
+    kernel.run("%guard forget")
+    kernel.run("import os; os._exit(1)")
+    assert kernel.run("kept")["content"]["ename"] == "NameError"
+
+
+def test_the_folder_of_a_killed_guard_is_removed_by_the_next(start, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "")
+    monkeypatch.setenv("TMPDIR", f"/tmp/guard-test-{os.getpid()}")
+    base = pathlib.Path(os.environ["TMPDIR"])
+    base.mkdir()
+    try:
+        left = base / "plimsoll-killed"
+        foreign = base / "plimsoll-others"
+        for folder in (left, foreign):
+            folder.mkdir()
+        (left / "lock").touch()
+        os.utime(left / "lock", (0, 0))
+        start()
+        assert not left.exists() and foreign.exists()
+        assert len(list(base.glob("plimsoll-*/lock"))) == 1
+    finally:
+        shutil.rmtree(base, ignore_errors=True)
 
 
 def test_reports_are_listed_and_shown(kernel, folders):
