@@ -328,6 +328,7 @@ struct TilePlanner {
       } else {
         step.window = plan.partial ? f.elements : f.elements / prefix * (plan.chunk / plan.unit);
       }
+      step.window = std::min(step.window, f.elements);  // a chunk may be longer than all there is
       if (side_by_side(step.strides)) step.wide = plan.inner * (kWide / plan.inner);
       step.scratch = plan.thread_bytes;
       plan.thread_bytes += round_up(step.wide * acc, kAlign);
