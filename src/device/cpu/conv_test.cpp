@@ -214,6 +214,31 @@ TEST(Conv, OnednnMatchesDoubleLoops) {
 #endif
 }
 
+TEST(Conv, ProductsOverPointsMatchTheReference) {
+  const std::vector<Sample> ones = {
+      {{2, 5, 5, 17}, {1, 1, 17, 19}},          {{2, 16, 16, 16}, {1, 1, 16, 32}, {2, 2}},
+      {{3, 7, 8, 16}, {1, 1, 16, 24}, {2, 3}},  {{1, 9, 20}, {1, 20, 16}, {4}},
+      {{2, 3, 5, 4, 8}, {1, 1, 1, 8, 6}, {2, 2, 3}},
+  };
+  for (const Sample& s : ones) {
+    for (const bool bias : {false, true}) {
+      const Trial<float> t(s, Pass::grad_filter, bias);
+      const std::vector<float> one = t.run(pointwise::prepare_conv_grad_filter, 1);
+      expect_near(one, t.expected(), kConvTolerance, s);
+      EXPECT_EQ(one, t.run(pointwise::prepare_conv_grad_filter, 2));
+    }
+    const Trial<float> t(s, Pass::grad_input);
+    const std::vector<float> one = t.run(pointwise::prepare_conv_grad_input, 1);
+    expect_near(one, t.expected(), kConvTolerance, s);
+    EXPECT_EQ(one, t.run(pointwise::prepare_conv_grad_input, 2));
+  }
+  const Sample window{{2, 5, 5, 17}, {2, 1, 17, 19}}, padded{{1, 3, 3, 2}, {1, 1, 2, 3}, {}, {2, 3}, {1, 0}};
+  for (const Sample& s : {window, padded}) {
+    EXPECT_THROW(Trial<float>(s, Pass::grad_filter).run(pointwise::prepare_conv_grad_filter, 1), Error);
+    EXPECT_THROW(Trial<float>(s, Pass::grad_input).run(pointwise::prepare_conv_grad_input, 1), Error);
+  }
+}
+
 TEST(Conv, OwnResultsDoNotDependOnThreads) {
   for (const Kernels& k : kAll) {
     for (const Sample& s : samples()) {
