@@ -207,7 +207,7 @@ def torch_op_round(row, compiled):
 def make_round(framework, row):
     """A function that runs one round, how many units it counts as, and units per second of the row's unit."""
     compiled = framework == "torch-compile"
-    model = row.removesuffix("_predict")
+    model = row.removesuffix("_predict").removeprefix("fit_")
     if model in MODELS:
         predict = row.endswith("_predict")
         if framework.startswith("keras-"):

@@ -23,4 +23,8 @@ std::string_view unit_of(std::string_view row);  // "ms", "us" or "s"
 // Throws Error{not_found} if there is no such row.
 Round make_row(std::string_view row, int threads);
 
+// Those that call fit(); make_row() knows them too.
+std::vector<std::string> fit_row_names();
+Round make_fit_row(std::string_view row, int threads);
+
 }  // namespace plimsoll::bench

@@ -78,7 +78,7 @@ class Contender:
 
 
 def peers_of(row, fast):
-    model = row.removesuffix("_predict")
+    model = row.removesuffix("_predict").removeprefix("fit_")
     if row == "compile_resnet50":
         return []
     if row == "eager_add8":

@@ -1,9 +1,14 @@
-// Callbacks: what fit() calls at each step and epoch. Derive from Callback for your own.
+// Callbacks: what fit() calls at each step and epoch:  model.fit(x, y, {.callbacks = {EarlyStopping({.patience = 2})}})
+// Derive from Callback for your own. All are called on the thread that called fit().
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,7 +16,7 @@ namespace plimsoll {
 
 class Model;
 
-// Names and values in the order Keras prints them: loss, metrics, val_loss, ...
+// Names and values, sorted by name as Keras does; val_... come after the others.
 using Logs = std::vector<std::pair<std::string, double>>;
 // nullptr if there is no such name.
 const double* find_log(const Logs& logs, std::string_view name);
@@ -31,7 +36,14 @@ class Callback {
   virtual void on_epoch_end(int64_t /*epoch*/, Logs&) {}  // may add to the logs
   virtual void on_train_batch_begin(int64_t /*batch*/) {}
   virtual void on_train_batch_end(int64_t /*batch*/, const Logs&) {}
+  virtual void on_test_begin() {}
+  virtual void on_test_end(const Logs&) {}
   virtual void on_test_batch_end(int64_t /*batch*/, const Logs&) {}
+  // Whether on_train_batch_end() and on_test_batch_end() want the logs, which take a moment to make; else they are empty.
+  virtual bool wants_batch_logs() const { return true; }
+  // What a checkpoint is to keep of this callback.
+  virtual std::vector<double> state() const { return {}; }
+  virtual void set_state(std::span<const double>) {}
 
   // Set by fit() before on_train_begin().
   void attach(Model* model, const FitInfo& info) { model_ = model, info_ = info; }
@@ -43,5 +55,77 @@ class Callback {
   FitInfo info_;
 };
 using CallbackPtr = std::shared_ptr<Callback>;
+
+// mode: "min", "max", or "auto": losses and errors are to fall, accuracies and the like to rise.
+struct EarlyStoppingOptions {
+  std::string monitor = "val_loss";
+  double min_delta = 0;
+  int64_t patience = 0;
+  int verbose = 0;
+  std::string mode = "auto";
+  std::optional<double> baseline = {};
+  bool restore_best_weights = false;
+  int64_t start_from_epoch = 0;
+};
+CallbackPtr EarlyStopping(const EarlyStoppingOptions& options = {});
+
+struct ReduceLROnPlateauOptions {
+  std::string monitor = "val_loss";
+  double factor = 0.1;
+  int64_t patience = 10;
+  int verbose = 0;
+  std::string mode = "auto";
+  double min_delta = 0.0001;
+  int64_t cooldown = 0;
+  double min_lr = 0;
+};
+CallbackPtr ReduceLROnPlateau(const ReduceLROnPlateauOptions& options = {});
+
+struct ModelCheckpointOptions {
+  std::string monitor = "val_loss";
+  int verbose = 0;
+  bool save_best_only = false;
+  bool save_weights_only = false;
+  std::string mode = "auto";
+  int64_t save_freq = 0;  // 0: each epoch; else every so many batches
+  std::optional<double> initial_value_threshold = {};
+};
+// `filepath` ends in .keras or .h5, or in .weights.h5 with save_weights_only. It may hold what Python's format() knows:
+// "best-{epoch:02d}-{val_loss:.2f}.keras".
+CallbackPtr ModelCheckpoint(const std::string& filepath, const ModelCheckpointOptions& options = {});
+
+struct LearningRateSchedulerOptions {
+  int verbose = 0;
+};
+// `schedule` is given the epoch and the present rate.
+CallbackPtr LearningRateScheduler(std::function<double(int64_t epoch, double rate)> schedule,
+                                  const LearningRateSchedulerOptions& options = {});
+
+struct CSVLoggerOptions {
+  std::string separator = ",";
+  bool append = false;
+};
+CallbackPtr CSVLogger(const std::string& filename, const CSVLoggerOptions& options = {});
+
+// Ends training when the loss is NaN or infinite.
+CallbackPtr TerminateOnNaN();
+
+struct BackupAndRestoreOptions {
+  int64_t save_freq = 0;  // 0: each epoch; else every so many batches
+  bool delete_checkpoint = true;
+};
+// Keeps all that training depends on in `backup_dir`: weights, optimizer state, sums of metrics, random state, the place in
+// the data. A run that is killed at any moment and started again ends with the same bits as one that was not.
+CallbackPtr BackupAndRestore(const std::string& backup_dir, const BackupAndRestoreOptions& options = {});
+
+struct LambdaCallbackOptions {
+  std::function<void()> on_train_begin = {};
+  std::function<void(const Logs&)> on_train_end = {};
+  std::function<void(int64_t)> on_epoch_begin = {};
+  std::function<void(int64_t, Logs&)> on_epoch_end = {};
+  std::function<void(int64_t)> on_train_batch_begin = {};
+  std::function<void(int64_t, const Logs&)> on_train_batch_end = {};
+};
+CallbackPtr LambdaCallback(const LambdaCallbackOptions& options);
 
 }  // namespace plimsoll

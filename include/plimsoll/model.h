@@ -70,7 +70,9 @@ struct FitArgs {
   int64_t validation_batch_size = 0;  // 0: batch_size
   int64_t validation_freq = 1;
   std::optional<uint64_t> seed = {};  // of the order of the data; empty: drawn
-  std::string memory = {};            // the line: "2GiB", "60%"; empty: the process's
+  // The line while fit() runs: "2GiB", "60%"; empty: the process's. What does not fit is refused before the first batch, with
+  // Error{out_of_memory}: the bytes needed and allowed, the largest batch that fits, the heaviest layers.
+  std::string memory = {};
 };
 
 struct EvaluateArgs {
@@ -86,9 +88,21 @@ struct PredictArgs {
   int64_t steps = 0;
 };
 
+// What a training step over a batch would hold, in bytes.
+struct MemoryForecast {
+  int64_t weights = 0;  // with what layers keep beside them
+  int64_t state = 0;    // of the optimizer and metrics
+  int64_t arena = 0;    // activations, gradients and scratch, exact
+  int64_t constants = 0;
+  int64_t data = 0;     // batches in flight
+  int64_t total() const { return weights + state + arena + constants + data; }
+  std::vector<std::pair<std::string, int64_t>> layers = {};  // shares of the arena at its fullest, heaviest first
+};
+
 struct History {
   std::vector<int64_t> epoch;
   std::vector<std::pair<std::string, std::vector<double>>> history;
+  bool interrupted = false;  // by Ctrl-C
   // Throws Error{not_found} listing the names there are.
   const std::vector<double>& operator[](std::string_view name) const;
 };
@@ -118,6 +132,9 @@ class Model {
   std::vector<Tensor> predict_on_batch(const std::vector<Tensor>& x);
   // A callback's word to fit(): end after this step.
   void stop_training();
+  // Of the next step. Setting it throws Error{invalid_argument} where a schedule decides.
+  double learning_rate() const;
+  void set_learning_rate(double rate);
 
   const std::string& name() const;
   const Layer& network() const;  // the model as a layer, for use inside another one
@@ -152,6 +169,10 @@ class Sequential : public Model {
   Sequential(std::initializer_list<Layer> layers) : Sequential(std::vector<Layer>(layers)) {}
   void add(const Layer& layer);
 };
+
+// Plans a training step without running it. Requires: the model is compiled and knows its inputs. Targets are taken to be as
+// the loss wants them: class numbers for sparse cross-entropies, else tensors like the outputs.
+MemoryForecast forecast(const Model& model, int64_t batch_size);
 
 // Throws Error{bad_file} with the place, {unsupported} naming a layer that is not known.
 Model load_model(const std::filesystem::path& path);

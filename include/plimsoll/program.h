@@ -35,12 +35,16 @@ struct MemoryReport {
   int64_t lower_bound = 0;  // largest sum of bytes live at once: no plan of this order can be smaller
   int64_t variables = 0;
   int64_t constants = 0;
+  // Only from forecast(): what each layer has in the arena when most is live, heaviest first.
+  std::vector<std::pair<std::string, int64_t>> layers = {};
 };
 
 class Program {
  public:
   // Throws Error; {out_of_memory} if the arena does not fit under the line.
   static Program compile(const Graph& graph, const CompileOptions& options = {});
+  // What compile() would need, without taking it.
+  static MemoryReport forecast(const Graph& graph, const CompileOptions& options = {});
   Program(Program&&) noexcept;
   Program& operator=(Program&&) noexcept;
   ~Program();

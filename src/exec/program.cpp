@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
 
 #include "device/cpu/denormals.h"
@@ -42,6 +43,36 @@ MemoryReport report(const Steps& steps) {
     }
   }
   return r;
+}
+
+// Walks through the steps with what lies in the arena, by offset: an output in place of an input takes its bytes over.
+std::vector<std::pair<std::string, int64_t>> layers_at_peak(const Graph& graph, const Plan& plan) {
+  std::map<int64_t, std::pair<ValueId, int64_t>> live, at_peak;
+  int64_t now = 0, peak = 0;
+  for (size_t step = 0; step < plan.order().size(); ++step) {
+    for (const ValueId v : graph.node(plan.order()[step]).outputs) {
+      if (plan.place(v).kind != Place::Kind::arena) continue;
+      auto& [value, bytes] = live[plan.place(v).at];
+      now += byte_size(graph.type(v).dtype, graph.type(v).shape) - bytes;
+      value = v;
+      bytes = byte_size(graph.type(v).dtype, graph.type(v).shape);
+    }
+    if (now > peak) {
+      peak = now;
+      at_peak = live;
+    }
+    for (const ValueId v : plan.dying(step)) {
+      const auto found = live.find(plan.place(v).at);
+      if (found == live.end()) continue;
+      now -= found->second.second;
+      live.erase(found);
+    }
+  }
+  std::map<std::string, int64_t> sums;
+  for (const auto& [offset, held] : at_peak) sums[graph.node(graph.value(held.first).producer).layer] += held.second;
+  std::vector<std::pair<std::string, int64_t>> sorted(sums.begin(), sums.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  return sorted;
 }
 
 bool share_bytes(const Tensor& a, const Tensor& b) {
@@ -135,6 +166,13 @@ Program Program::compile(const Graph& graph, const CompileOptions& options) {
   } catch (const std::bad_alloc&) {
     fail(ErrorKind::out_of_memory, "program", "no memory left to make a program of ", graph.nodes().size(), " nodes");
   }
+}
+
+MemoryReport Program::forecast(const Graph& graph, const CompileOptions& options) {
+  const StepList steps(run_passes(graph, options.skip_passes), step_options(options));
+  MemoryReport r = report(steps);
+  r.layers = layers_at_peak(steps.graph(), steps.plan());
+  return r;
 }
 
 void Program::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) {

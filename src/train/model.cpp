@@ -17,6 +17,14 @@ Model::Model(Layer network) {
 
 void Model::compile(const CompileArgs& args) { body_->trainer.compile(args); }
 void Model::stop_training() { body_->stop_training = true; }
+double Model::learning_rate() const {
+  require(body_->trainer.compiled(), name(), "has no learning rate before compile()");
+  return body_->trainer.optimizer().learning_rate();
+}
+void Model::set_learning_rate(double rate) {
+  require(body_->trainer.compiled(), name(), "has no learning rate before compile()");
+  body_->trainer.optimizer().set_learning_rate(rate);
+}
 const std::string& Model::name() const { return body_->network->name(); }
 const Layer& Model::network() const { return body_->network; }
 const std::vector<Layer>& Model::layers() const { return body_->net().layers(); }

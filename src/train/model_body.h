@@ -5,6 +5,14 @@
 
 namespace plimsoll {
 
+// Where a run of fit() stands: what comes next.
+struct FitPosition {
+  int64_t epoch = 0, step = 0;
+  int64_t data_epoch = 0, data_batch = 0;  // differ from the above only with steps_per_epoch
+  uint64_t data_seed = 0;                  // of the order of arrays
+  bool resumed = false;                    // from a checkpoint: the sums of metrics stand
+};
+
 struct ModelBody {
   explicit ModelBody(Layer network) : network(std::move(network)), trainer(this->network) {}
   Network& net() const { return static_cast<Network&>(*network); }
@@ -12,6 +20,12 @@ struct ModelBody {
   Layer network;
   Trainer trainer;
   bool stop_training = false;
+  bool interrupted = false;  // the last fit() was ended by Ctrl-C
+
+  // While fit() runs.
+  FitPosition position;
+  std::vector<CallbackPtr> callbacks;
+  std::vector<std::pair<size_t, std::vector<double>>> callback_states;  // restored, to be set after on_train_begin()
 };
 
 }  // namespace plimsoll

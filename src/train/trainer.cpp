@@ -1,5 +1,7 @@
 #include "train/trainer.h"
 
+#include <algorithm>
+
 #include "memory/arena.h"
 #include "plimsoll/autodiff.h"
 #include "plimsoll/error.h"
@@ -11,29 +13,42 @@
 namespace plimsoll {
 namespace {
 
-std::vector<Tensor> add_inputs(Graph& graph, std::string_view what, const std::vector<Tensor>& values) {
+std::vector<Tensor> add_inputs(Graph& graph, std::string_view what, const std::vector<TensorType>& types) {
   std::vector<Tensor> inputs;
-  for (size_t i = 0; i < values.size(); ++i) {
-    inputs.push_back(graph.input(concat(what, i), values[i].dtype(), values[i].shape()));
-  }
+  for (size_t i = 0; i < types.size(); ++i) inputs.push_back(graph.input(concat(what, i), types[i].dtype, types[i].shape));
   return inputs;
 }
 
-template <class Visit>
-void each_tensor(const Batch& batch, Visit visit) {
-  for (const std::vector<Tensor>* list : {&batch.x, &batch.y, &batch.weights}) {
-    for (const Tensor& t : *list) visit(t);
-  }
+bool same_types(const std::vector<Tensor>& tensors, const std::vector<TensorType>& types) {
+  return std::equal(tensors.begin(), tensors.end(), types.begin(), types.end(),
+                    [](const Tensor& t, const TensorType& type) { return t.type() == type; });
 }
 
-bool same_types(const Batch& batch, const std::vector<TensorType>& types) {
-  size_t i = 0;
-  bool same = true;
-  each_tensor(batch, [&](const Tensor& t) { same = same && i < types.size() && t.type() == types[i++]; });
-  return same && i == types.size();
+std::vector<TensorType> types_of(const std::vector<Tensor>& tensors) {
+  std::vector<TensorType> types;
+  for (const Tensor& t : tensors) types.push_back(t.type());
+  return types;
+}
+
+std::vector<TensorType> batched(const std::vector<TensorType>& records, int64_t n) {
+  std::vector<TensorType> types;
+  for (const TensorType& t : records) types.push_back({t.dtype, t.shape.inserted(0, n)});
+  return types;
 }
 
 }  // namespace
+
+BatchTypes BatchTypes::of(const Batch& batch) { return {types_of(batch.x), types_of(batch.y), types_of(batch.weights)}; }
+BatchTypes BatchTypes::of(const RecordTypes& record, int64_t n) {
+  return {batched(record.x, n), batched(record.y, n), batched(record.weights, n)};
+}
+int64_t BatchTypes::bytes() const {
+  int64_t sum = 0;
+  for (const std::vector<TensorType>* list : {&x, &y, &weights}) {
+    for (const TensorType& t : *list) sum += byte_size(t.dtype, t.shape);
+  }
+  return sum;
+}
 
 Trainer::Trainer(Layer network) : network_(std::move(network)), arena_(std::make_shared<Arena>()) {}
 
@@ -45,6 +60,12 @@ void Trainer::compile(const CompileArgs& args) {
   optimizer_ = std::move(optimizer);
   objective_ = nullptr;
   programs_.clear();
+}
+
+void Trainer::forget() {
+  programs_.clear();
+  objective_ = nullptr;
+  optimizer_ = std::make_unique<OptimizerState>(args_.optimizer);
 }
 
 void Trainer::set_class_weight(const std::map<int64_t, double>& weights) {
@@ -67,12 +88,12 @@ Tensor Trainer::class_weights(const Tensor& y) const {
   return weight;
 }
 
-void Trainer::trace_step(Trace& trace, StepKind kind, const Batch& batch) {
+void Trainer::trace_step(Trace& trace, StepKind kind, const BatchTypes& types) {
   Graph& graph = trace.graph();
-  const std::vector<Tensor> x = add_inputs(graph, "x", batch.x);
+  const std::vector<Tensor> x = add_inputs(graph, "x", types.x);
   StepTargets t;
-  t.y_true = add_inputs(graph, "y", batch.y);
-  t.weights = add_inputs(graph, "w", batch.weights);
+  t.y_true = add_inputs(graph, "y", types.y);
+  t.weights = add_inputs(graph, "w", types.weights);
   t.y_pred = trace.call(network_, x);
   if (kind == StepKind::predict) {
     for (size_t i = 0; i < t.y_pred.size(); ++i) graph.output(concat("y", i), t.y_pred[i]);
@@ -108,31 +129,50 @@ void Trainer::trace_step(Trace& trace, StepKind kind, const Batch& batch) {
   trace.add_updates();
 }
 
-Program Trainer::make_program(StepKind kind, const Batch& batch) {
-  Graph graph;
-  Trace trace(graph, kind == StepKind::train);
-  trace_step(trace, kind, batch);
+CompileOptions Trainer::compile_options() const {
   CompileOptions options;
   options.threads = args_.threads;
   options.arena = arena_;
-  return Program::compile(graph, options);
+  return options;
+}
+
+Program& Trainer::make_program(StepKind kind, BatchTypes types) {
+  Graph graph;
+  Trace trace(graph, kind == StepKind::train);
+  trace_step(trace, kind, types);
+  programs_.push_back({kind, std::move(types), Program::compile(graph, compile_options())});
+  return programs_.back().program;
+}
+
+MemoryReport Trainer::forecast(StepKind kind, const BatchTypes& types) {
+  Graph graph;
+  Trace trace(graph, kind == StepKind::train);
+  trace_step(trace, kind, types);
+  return Program::forecast(graph, compile_options());
+}
+
+void Trainer::prepare(StepKind kind, const BatchTypes& types) {
+  for (const Ready& r : programs_) {
+    if (r.kind == kind && r.types == types) return;
+  }
+  make_program(kind, types);
 }
 
 Program& Trainer::program(StepKind kind, const Batch& batch) {
   for (Ready& r : programs_) {
-    if (r.kind == kind && r.x == batch.x.size() && r.y == batch.y.size() && same_types(batch, r.types)) return r.program;
+    if (r.kind == kind && same_types(batch.x, r.types.x) && same_types(batch.y, r.types.y) &&
+        same_types(batch.weights, r.types.weights)) {
+      return r.program;
+    }
   }
-  Ready ready{kind, {}, batch.x.size(), batch.y.size(), make_program(kind, batch)};
-  each_tensor(batch, [&](const Tensor& t) { ready.types.push_back(t.type()); });
-  programs_.push_back(std::move(ready));
-  return programs_.back().program;
+  return make_program(kind, BatchTypes::of(batch));
 }
 
 void Trainer::step(StepKind kind, const Batch& batch) {
   require(compiled(), "fit", "the model is not compiled; call compile() with an optimizer and a loss first");
   Program& p = program(kind, batch);
   inputs_.clear();
-  each_tensor(batch, [&](const Tensor& t) { inputs_.push_back(t); });
+  for (const std::vector<Tensor>* list : {&batch.x, &batch.y, &batch.weights}) inputs_.insert(inputs_.end(), list->begin(), list->end());
   outputs_.resize(1);
   p.run(inputs_, outputs_);
   inputs_.clear();  // readers use the bytes of a batch again once nobody else holds them

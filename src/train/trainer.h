@@ -18,6 +18,15 @@ namespace plimsoll {
 
 enum class StepKind { train, test, predict };
 
+// The types of a batch's tensors.
+struct BatchTypes {
+  std::vector<TensorType> x, y, weights;
+  static BatchTypes of(const Batch& batch);
+  static BatchTypes of(const RecordTypes& record, int64_t batch_size);
+  int64_t bytes() const;
+  bool operator==(const BatchTypes&) const = default;
+};
+
 class Trainer {
  public:
   // Not compiled: only predict works.
@@ -28,6 +37,12 @@ class Trainer {
   // One step over the batch. Throws before anything is changed if the batch does not fit the model.
   void step(StepKind kind, const Batch& batch);
   std::vector<Tensor> predict(std::span<const Tensor> x);
+  // Makes the program of such steps ready, and with it every variable they use.
+  void prepare(StepKind kind, const BatchTypes& types);
+  // What prepare() would take for the program; makes variables too.
+  MemoryReport forecast(StepKind kind, const BatchTypes& types);
+  // As compile() left it: without programs, optimizer state and sums of metrics.
+  void forget();
   // The weight of each class in training steps from now on; empty: none.
   void set_class_weight(const std::map<int64_t, double>& weights);
   Logs logs() const;  // loss and metrics since reset_metrics()
@@ -39,17 +54,18 @@ class Trainer {
   // The sums of loss and metrics; none before the first step.
   std::vector<VariablePtr> metric_states() const;
   const CompileArgs& args() const { return args_; }
+  const Arena& arena() const { return *arena_; }
 
  private:
   struct Ready {
     StepKind kind;
-    std::vector<TensorType> types;
-    size_t x, y;  // how many of the types are x, y
+    BatchTypes types;
     Program program;
   };
   Program& program(StepKind kind, const Batch& batch);
-  Program make_program(StepKind kind, const Batch& batch);
-  void trace_step(Trace& trace, StepKind kind, const Batch& batch);
+  Program& make_program(StepKind kind, BatchTypes types);
+  void trace_step(Trace& trace, StepKind kind, const BatchTypes& types);
+  CompileOptions compile_options() const;
   Tensor class_weights(const Tensor& y) const;
   const Network& net() const { return static_cast<const Network&>(*network_); }
 

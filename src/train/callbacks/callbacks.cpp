@@ -1,0 +1,255 @@
+// The callbacks that need little more than the logs.
+#include "plimsoll/callbacks.h"
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "plimsoll/error.h"
+#include "plimsoll/model.h"
+#include "train/callbacks/monitor.h"
+
+namespace plimsoll {
+namespace {
+
+std::string number(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.17g", value);
+  double back = 0;
+  for (int digits = 6; digits < 17; ++digits) {
+    char shorter[40];
+    std::snprintf(shorter, sizeof shorter, "%.*g", digits, value);
+    if (std::sscanf(shorter, "%lf", &back) == 1 && back == value) return shorter;
+  }
+  return text;
+}
+
+void set_log(Logs& logs, std::string_view name, double value) {
+  for (auto& [key, old] : logs) {
+    if (key == name) {
+      old = value;
+      return;
+    }
+  }
+  logs.emplace_back(name, value);
+}
+
+class EarlyStoppingCallback final : public Callback {
+ public:
+  explicit EarlyStoppingCallback(const EarlyStoppingOptions& o) : o_(o), monitor_("EarlyStopping", o.monitor, o.mode, o.min_delta) {}
+  bool wants_batch_logs() const override { return false; }
+  void on_train_begin() override {
+    wait_ = stopped_epoch_ = best_epoch_ = 0;
+    best_.reset();
+    best_weights_.clear();
+  }
+  void on_epoch_end(int64_t epoch, Logs& logs) override {
+    const std::optional<double> now = monitor_.value(logs);
+    if (!now || epoch < o_.start_from_epoch) return;
+    if (o_.restore_best_weights && best_weights_.empty()) keep(epoch);
+    ++wait_;
+    if (monitor_.improved(*now, best_)) {
+      best_ = now;
+      keep(epoch);
+      if (!o_.baseline || monitor_.improved(*now, o_.baseline)) wait_ = 0;
+      return;
+    }
+    if (wait_ >= o_.patience && epoch > 0) {
+      stopped_epoch_ = epoch;
+      model().stop_training();
+    }
+  }
+  void on_train_end(const Logs&) override {
+    if (stopped_epoch_ > 0 && o_.verbose > 0) say(concat("Epoch ", stopped_epoch_ + 1, ": early stopping"));
+    if (best_weights_.empty()) return;
+    if (o_.verbose > 0) say(concat("Restoring model weights from the end of the best epoch: ", best_epoch_ + 1, "."));
+    model().set_weights(best_weights_);
+  }
+  std::vector<double> state() const override {
+    return {double(wait_), double(best_epoch_), double(best_.has_value()), best_.value_or(0)};
+  }
+  void set_state(std::span<const double> s) override {
+    if (s.size() != 4) return;
+    wait_ = static_cast<int64_t>(s[0]);
+    best_epoch_ = static_cast<int64_t>(s[1]);
+    best_ = s[2] != 0 ? std::optional(s[3]) : std::nullopt;
+  }
+
+ private:
+  void keep(int64_t epoch) {
+    best_epoch_ = epoch;
+    if (o_.restore_best_weights) best_weights_ = model().get_weights();
+  }
+  EarlyStoppingOptions o_;
+  Monitor monitor_;
+  int64_t wait_ = 0, stopped_epoch_ = 0, best_epoch_ = 0;
+  std::optional<double> best_;
+  std::vector<Tensor> best_weights_;
+};
+
+class PlateauCallback final : public Callback {
+ public:
+  explicit PlateauCallback(const ReduceLROnPlateauOptions& o) : o_(o), monitor_("ReduceLROnPlateau", o.monitor, o.mode, o.min_delta) {
+    require(o.factor < 1, "ReduceLROnPlateau", "expected a factor < 1, got ", o.factor);
+  }
+  bool wants_batch_logs() const override { return false; }
+  void on_train_begin() override {
+    best_.reset();
+    cooldown_ = wait_ = 0;
+  }
+  void on_epoch_end(int64_t epoch, Logs& logs) override {
+    set_log(logs, "learning_rate", model().learning_rate());
+    const std::optional<double> now = monitor_.value(logs);
+    if (!now) return;
+    if (cooldown_ > 0) {
+      --cooldown_;
+      wait_ = 0;
+    }
+    if (monitor_.improved(*now, best_)) {
+      best_ = now;
+      wait_ = 0;
+    } else if (cooldown_ == 0 && ++wait_ >= o_.patience) {
+      reduce(epoch);
+    }
+  }
+  std::vector<double> state() const override {
+    return {double(wait_), double(cooldown_), double(best_.has_value()), best_.value_or(0)};
+  }
+  void set_state(std::span<const double> s) override {
+    if (s.size() != 4) return;
+    wait_ = static_cast<int64_t>(s[0]);
+    cooldown_ = static_cast<int64_t>(s[1]);
+    best_ = s[2] != 0 ? std::optional(s[3]) : std::nullopt;
+  }
+
+ private:
+  void reduce(int64_t epoch) {
+    const double old = model().learning_rate();
+    if (old <= static_cast<double>(static_cast<float>(o_.min_lr))) return;
+    const double rate = std::max(old * o_.factor, o_.min_lr);
+    model().set_learning_rate(rate);
+    if (o_.verbose > 0) say(concat("\nEpoch ", epoch + 1, ": ReduceLROnPlateau reducing learning rate to ", number(rate), "."));
+    cooldown_ = o_.cooldown;
+    wait_ = 0;
+  }
+  ReduceLROnPlateauOptions o_;
+  Monitor monitor_;
+  int64_t wait_ = 0, cooldown_ = 0;
+  std::optional<double> best_;
+};
+
+class RateCallback final : public Callback {
+ public:
+  RateCallback(std::function<double(int64_t, double)> schedule, int verbose) : schedule_(std::move(schedule)), verbose_(verbose) {}
+  bool wants_batch_logs() const override { return false; }
+  void on_epoch_begin(int64_t epoch) override {
+    const double rate = schedule_(epoch, model().learning_rate());
+    model().set_learning_rate(rate);
+    if (verbose_ > 0) say(concat("\nEpoch ", epoch + 1, ": LearningRateScheduler setting learning rate to ", number(rate), "."));
+  }
+  void on_epoch_end(int64_t, Logs& logs) override { set_log(logs, "learning_rate", model().learning_rate()); }
+
+ private:
+  std::function<double(int64_t, double)> schedule_;
+  int verbose_;
+};
+
+class CsvCallback final : public Callback {
+ public:
+  CsvCallback(std::string path, const CSVLoggerOptions& o) : path_(std::move(path)), o_(o) {}
+  bool wants_batch_logs() const override { return false; }
+  void on_train_begin() override {
+    std::error_code none;
+    header_ = !o_.append || !std::filesystem::exists(path_, none) || std::filesystem::file_size(path_, none) == 0;
+    file_.close();
+    file_.clear();
+    file_.open(path_, o_.append ? std::ios::app : std::ios::trunc);
+    if (!file_) fail(ErrorKind::io, "CSVLogger", "cannot write ", path_);
+    keys_.clear();
+  }
+  void on_epoch_end(int64_t epoch, Logs& logs) override {
+    if (keys_.empty()) begin(logs);
+    file_ << epoch;
+    for (const std::string& key : keys_) {
+      const double* value = find_log(logs, key);
+      file_ << o_.separator << (value != nullptr ? number(*value) : "NA");
+    }
+    file_ << "\r\n" << std::flush;
+    if (!file_) fail(ErrorKind::io, "CSVLogger", "cannot write ", path_);
+  }
+  void on_train_end(const Logs&) override { file_.close(); }
+
+ private:
+  // As Keras: sorted names; where no validation has run yet, columns for it are kept.
+  void begin(const Logs& logs) {
+    bool validated = false;
+    for (const auto& [name, value] : logs) {
+      keys_.push_back(name);
+      validated = validated || name.starts_with("val_");
+    }
+    std::sort(keys_.begin(), keys_.end());
+    const size_t own = keys_.size();
+    for (size_t i = 0; i < own && !validated; ++i) keys_.push_back("val_" + keys_[i]);
+    if (!header_) return;
+    file_ << "epoch";
+    for (const std::string& key : keys_) file_ << o_.separator << key;
+    file_ << "\r\n";
+  }
+  std::string path_;
+  CSVLoggerOptions o_;
+  std::ofstream file_;
+  bool header_ = true;
+  std::vector<std::string> keys_;
+};
+
+class NanCallback final : public Callback {
+ public:
+  void on_train_batch_end(int64_t batch, const Logs& logs) override {
+    const double* loss = find_log(logs, "loss");
+    if (loss == nullptr || std::isfinite(*loss)) return;
+    say(concat("Batch ", batch, ": Invalid loss, terminating training"));
+    model().stop_training();
+  }
+};
+
+class LambdaFunctions final : public Callback {
+ public:
+  explicit LambdaFunctions(const LambdaCallbackOptions& o) : o_(o) {}
+  bool wants_batch_logs() const override { return bool(o_.on_train_batch_end); }
+  void on_train_begin() override {
+    if (o_.on_train_begin) o_.on_train_begin();
+  }
+  void on_train_end(const Logs& logs) override {
+    if (o_.on_train_end) o_.on_train_end(logs);
+  }
+  void on_epoch_begin(int64_t epoch) override {
+    if (o_.on_epoch_begin) o_.on_epoch_begin(epoch);
+  }
+  void on_epoch_end(int64_t epoch, Logs& logs) override {
+    if (o_.on_epoch_end) o_.on_epoch_end(epoch, logs);
+  }
+  void on_train_batch_begin(int64_t batch) override {
+    if (o_.on_train_batch_begin) o_.on_train_batch_begin(batch);
+  }
+  void on_train_batch_end(int64_t batch, const Logs& logs) override {
+    if (o_.on_train_batch_end) o_.on_train_batch_end(batch, logs);
+  }
+
+ private:
+  LambdaCallbackOptions o_;
+};
+
+}  // namespace
+
+CallbackPtr EarlyStopping(const EarlyStoppingOptions& o) { return std::make_shared<EarlyStoppingCallback>(o); }
+CallbackPtr ReduceLROnPlateau(const ReduceLROnPlateauOptions& o) { return std::make_shared<PlateauCallback>(o); }
+CallbackPtr LearningRateScheduler(std::function<double(int64_t, double)> schedule, const LearningRateSchedulerOptions& o) {
+  require(bool(schedule), "LearningRateScheduler", "expected a function, got none");
+  return std::make_shared<RateCallback>(std::move(schedule), o.verbose);
+}
+CallbackPtr CSVLogger(const std::string& filename, const CSVLoggerOptions& o) { return std::make_shared<CsvCallback>(filename, o); }
+CallbackPtr TerminateOnNaN() { return std::make_shared<NanCallback>(); }
+CallbackPtr LambdaCallback(const LambdaCallbackOptions& o) { return std::make_shared<LambdaFunctions>(o); }
+
+}  // namespace plimsoll

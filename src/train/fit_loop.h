@@ -1,0 +1,47 @@
+// FitLoop: one call of fit(): epochs, validation, callbacks, progress, the memory line, Ctrl-C, resuming.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "plimsoll/model.h"
+#include "train/memory_line.h"
+#include "train/model_body.h"
+#include "train/progress_bar.h"
+
+namespace plimsoll {
+
+class FitLoop {
+ public:
+  // The data set in the order that follows from a seed; data sets of the user's own ignore it.
+  using MakeData = std::function<Dataset(uint64_t seed)>;
+
+  // validation (optional: nullptr).
+  FitLoop(Model& model, const FitArgs& args, MakeData data, std::unique_ptr<const Dataset> validation);
+  History run();
+
+ private:
+  void begin();
+  Logs run_epoch();
+  bool step();
+  void validate(Logs& logs);
+  template <class Call>
+  void each(Call call) {
+    for (const CallbackPtr& c : args_.callbacks) call(*c);
+  }
+  bool stopped() const;
+
+  Model& model_;
+  ModelBody& body_;
+  const FitArgs& args_;
+  MakeData make_data_;
+  std::unique_ptr<const Dataset> data_, validation_;
+  MemoryLine line_;
+  bool wants_logs_ = false;
+  ProgressBar bar_;
+  std::unique_ptr<BatchReader> reader_;
+  Batch batch_;
+  Logs no_logs_;
+};
+
+}  // namespace plimsoll

@@ -1,0 +1,42 @@
+// forecast(model, batch_size).
+#include "plimsoll/error.h"
+#include "plimsoll/model.h"
+#include "train/memory_line.h"
+#include "train/model_body.h"
+
+namespace plimsoll {
+namespace {
+
+TensorType batch_type(const Symbol& s, int64_t batch, bool drop_last, DType dtype) {
+  Ints sizes = s.shape();
+  if (drop_last) sizes.pop_back();
+  if (!sizes.empty()) sizes[0] = batch;
+  for (const int64_t size : sizes) {
+    require(size >= 0, "forecast", "'", s.call()->layer->name(), "' has a size that is not known before there is data");
+  }
+  return {dtype, Shape(sizes)};
+}
+
+}  // namespace
+
+MemoryForecast forecast(const Model& model, int64_t batch_size) {
+  require(bool(model), "forecast", "expected a model, got none");
+  require(batch_size > 0, "forecast", "expected a batch size > 0, got ", batch_size);
+  ModelBody& body = model.body();
+  require(body.trainer.compiled(), "forecast", "the model is not compiled");
+  require(!model.inputs().empty(), "forecast", "the model does not know its inputs; begin it with an Input");
+  BatchTypes types;
+  for (const Symbol& x : model.inputs()) types.x.push_back(batch_type(x, batch_size, false, x.dtype()));
+  const PerOutput<Loss>& losses = body.trainer.args().loss;
+  const std::vector<std::string> names = body.net().output_names();
+  for (size_t i = 0; i < model.outputs().size(); ++i) {
+    Loss loss;
+    if (!losses.list.empty()) loss = losses.list.size() == 1 ? losses.list[0] : losses.list[i];
+    if (const auto named = losses.by_name.find(names[i]); named != losses.by_name.end()) loss = named->second;
+    const bool sparse = loss && loss->class_name() == "SparseCategoricalCrossentropy";
+    types.y.push_back(batch_type(model.outputs()[i], batch_size, sparse, sparse ? DType::i32 : DType::f32));
+  }
+  return forecast_step(body.trainer, types);
+}
+
+}  // namespace plimsoll
