@@ -4,6 +4,8 @@
 // contents change.
 #pragma once
 
+#include <functional>
+
 #include "plimsoll/tensor.h"
 
 namespace plimsoll {
@@ -11,5 +13,7 @@ namespace plimsoll {
 // Throw Error{invalid_argument} on a tensor that is not concrete; assign() too if the types differ.
 const void* read_bytes(const Tensor& tensor);
 void assign(const Tensor& to, const Tensor& from);
+// Calls fill(bytes) to write the contents in place. The pointer is dead once fill has returned or thrown.
+void write_bytes(const Tensor& to, const std::function<void(void* bytes)>& fill);
 
 }  // namespace plimsoll

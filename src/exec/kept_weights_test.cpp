@@ -71,6 +71,18 @@ TEST_F(KeptWeights, SeesAnAssignment) {
   expect_seen(before);
 }
 
+TEST_F(KeptWeights, SeesBytesWrittenInPlaceEvenIfTheWriterFails) {
+  const std::vector<float> before = kept();
+  write_bytes(weights_, [](void* bytes) { static_cast<float*>(bytes)[3] = 70; });
+  expect_seen(before);
+  const auto half = [](void* bytes) {
+    static_cast<float*>(bytes)[4] = 80;
+    fail(ErrorKind::io, "test", "the file ends here");
+  };
+  EXPECT_THROW(write_bytes(weights_, half), Error);
+  expect_seen(before);
+}
+
 TEST_F(KeptWeights, SeesWritesThroughAPointer) {
   const std::vector<float> before = kept();
   weights_.data<float>()[5] = 100;

@@ -77,6 +77,12 @@ void assign(const Tensor& to, const Tensor& from) {
   to.buffer()->changed();
 }
 
+void write_bytes(const Tensor& to, const std::function<void(void* bytes)>& fill) {
+  (void)read_bytes(to);
+  to.buffer()->changed();  // before, as fill may throw when it is half done
+  fill(to.buffer()->data());
+}
+
 void* Tensor::data() const {
   (void)read_bytes(*this);
   buffer_->expose();

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "plimsoll/contents.h"
 #include "plimsoll/tensor.h"
 
 namespace plimsoll::keras_io {
@@ -29,7 +30,7 @@ class H5Writer {
   void attribute(std::string_view at, const std::string& name, const std::vector<std::string>& texts);
   // Dense values, row by row. A bfloat16 gets the attribute that Keras tells it by.
   void dataset(std::string_view path, const TensorType& type, const void* values);
-  void dataset(std::string_view path, const Tensor& values) { dataset(path, values.type(), values.data()); }
+  void dataset(std::string_view path, const Tensor& values) { dataset(path, values.type(), read_bytes(values)); }
   void close();
 
  private:

@@ -1,7 +1,7 @@
 #include "keras_io/old_kernels.h"
 
-#include <cstring>
 
+#include "plimsoll/contents.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops/math.h"
 #include "plimsoll/ops/reduce.h"
@@ -105,8 +105,7 @@ std::vector<Tensor> convert_old_weights(const LayerBase& layer, const Origin& or
 }
 
 void set_value(const Variable& variable, const Tensor& value) {
-  const Tensor same = value.dtype() == variable.value.dtype() ? value : cast(value, variable.value.dtype());
-  std::memcpy(variable.value.data(), same.data(), static_cast<size_t>(byte_size(same.dtype(), same.shape())));
+  assign(variable.value, value.dtype() == variable.value.dtype() ? value : cast(value, variable.value.dtype()));
 }
 
 }  // namespace plimsoll::keras_io

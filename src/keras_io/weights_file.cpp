@@ -1,9 +1,9 @@
 #include "keras_io/weights_file.h"
 
-#include <cstring>
 #include <map>
 
 #include "keras_io/weight_paths.h"
+#include "plimsoll/contents.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops/math.h"
 
@@ -85,9 +85,10 @@ void write_weights(H5Writer& file, const Layer& network, const OptimizerState* o
 }
 
 void assign(const H5File& file, const H5Dataset& from, const Variable& to) {
-  if (from.type.dtype == to.value.dtype()) return file.read(from, to.value.data());
-  const Tensor value = cast(file.read(from), to.value.dtype());
-  std::memcpy(to.value.data(), value.data(), static_cast<size_t>(byte_size(value.dtype(), value.shape())));
+  if (from.type.dtype == to.value.dtype()) {
+    return write_bytes(to.value, [&](void* bytes) { file.read(from, bytes); });
+  }
+  plimsoll::assign(to.value, cast(file.read(from), to.value.dtype()));
 }
 
 void read_weights(const H5File& file, const Layer& network) {

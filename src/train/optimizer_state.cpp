@@ -5,6 +5,7 @@
 #include <regex>
 
 #include "memory/buffer.h"
+#include "plimsoll/contents.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops/math.h"
 #include "plimsoll/ops/reduce.h"
@@ -198,7 +199,7 @@ void OptimizerState::finalize(std::span<const VariablePtr> weights) {
   for (const VariablePtr& w : weights) {
     const auto found = slot_of_.find({w.get(), "average"});
     if (found == slot_of_.end()) continue;
-    std::memcpy(w->value.data(), found->second->value.data(), static_cast<size_t>(byte_size(w->value.dtype(), w->value.shape())));
+    assign(w->value, found->second->value);
   }
 }
 

@@ -1,9 +1,9 @@
 #include "plimsoll/layer.h"
 
 #include <cctype>
-#include <cstring>
 #include <map>
 
+#include "plimsoll/contents.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll {
@@ -122,10 +122,7 @@ void LayerBase::set_weights(std::span<const Tensor> values) {
     require(values[i].type() == own[i]->value.type(), name_, "weight ", i, " ('", own[i]->name,
             "') expected ", own[i]->value.type(), ", got ", values[i].type());
   }
-  for (size_t i = 0; i < own.size(); ++i) {
-    const Tensor& to = own[i]->value;
-    std::memcpy(to.data(), values[i].data(), static_cast<size_t>(byte_size(to.dtype(), to.shape())));
-  }
+  for (size_t i = 0; i < own.size(); ++i) assign(own[i]->value, values[i]);
 }
 
 int64_t LayerBase::count_params() const {
