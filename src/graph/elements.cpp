@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -32,7 +33,7 @@ void write_integer(void* p, double value) {
   T cast = 0;
   if (value >= high) cast = std::numeric_limits<T>::max();
   else if (value <= low) cast = std::numeric_limits<T>::min();
-  else if (value == value) cast = static_cast<T>(value);
+  else if (!std::isnan(value)) cast = static_cast<T>(value);
   std::memcpy(p, &cast, sizeof cast);
 }
 

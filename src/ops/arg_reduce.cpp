@@ -32,9 +32,9 @@ void run(const State& s, void* const* args) {
       const T* p = x + r / s.inner * s.size * s.inner + r % s.inner;
       auto best = load(p[0]);
       int32_t at = 0;
-      for (int64_t i = 1; i < s.size && best == best; ++i) {  // a NaN stays
+      for (int64_t i = 1; i < s.size && !is_nan(best); ++i) {  // a NaN stays
         const auto v = load(p[i * s.inner]);
-        if (Max ? v > best || v != v : v < best || v != v) best = v, at = static_cast<int32_t>(i);
+        if (Max ? v > best || is_nan(v) : v < best || is_nan(v)) best = v, at = static_cast<int32_t>(i);
       }
       y[r] = at;
     }

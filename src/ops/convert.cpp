@@ -1,5 +1,6 @@
 // cast(x, dtype) and bitcast(x, dtype). Integers wrap into a narrower type; floats cut off their fraction and
 // saturate, NaN becomes 0; bool is x != 0. Whatever comes in, the result is defined.
+#include <cmath>
 #include <limits>
 #include <type_traits>
 
@@ -17,7 +18,7 @@ To convert(From x) {
     // 2^bits is exact in From, the largest integer of To may not be.
     constexpr From kEnd = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * 2;
     constexpr From kBegin = static_cast<From>(std::numeric_limits<To>::min());
-    if (!(x > kBegin)) return x == x ? std::numeric_limits<To>::min() : To(0);
+    if (!(x > kBegin)) return std::isnan(x) ? To(0) : std::numeric_limits<To>::min();
     return x >= kEnd ? std::numeric_limits<To>::max() : static_cast<To>(x);
   } else {
     return static_cast<To>(x);

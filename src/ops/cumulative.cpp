@@ -29,7 +29,7 @@ struct State {
 // Signed integers wrap, by way of unsigned ones.
 template <class T, Kind K>
 T combine(T a, T b) {
-  if constexpr (K == Kind::max) return b > a || b != b ? b : a;
+  if constexpr (K == Kind::max) return b > a || is_nan(b) ? b : a;
   else if constexpr (!std::is_integral_v<T>) return K == Kind::sum ? a + b : a * b;
   else if constexpr (K == Kind::sum) return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
   else return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));

@@ -143,7 +143,7 @@ void run(const State& s, void* const* args) {
       V total = Max ? lowest<V>() : V{};
       each_in_window(s, r, [&](int64_t at) {
         const V v = load(x[at]);
-        if constexpr (Max) total = v > total || v != v ? v : total;
+        if constexpr (Max) total = v > total || is_nan(v) ? v : total;
         else if constexpr (std::is_integral_v<V>) total = static_cast<V>(static_cast<uint64_t>(total) + static_cast<uint64_t>(v));
         else total += v;
       });
@@ -159,7 +159,7 @@ int64_t largest_in_window(const State& s, const T* x, int64_t r) {
   typename Loaded<T>::type most{};
   each_in_window(s, r, [&](int64_t at) {
     const auto v = load(x[at]);
-    if (best < 0 || v > most || (v != v && most == most)) best = at, most = v;
+    if (best < 0 || v > most || (is_nan(v) && !is_nan(most))) best = at, most = v;
   });
   return best;
 }

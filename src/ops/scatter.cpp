@@ -7,6 +7,7 @@
 #include "common/half.h"
 #include "device/cpu/index_reader.h"
 #include "device/cpu/thread_pool.h"
+#include "device/cpu/typed.h"
 #include "device/kernel.h"
 #include "graph/grad.h"
 #include "graph/op.h"
@@ -57,8 +58,8 @@ template <class T>
 T combined(T a, T b, Mode mode) {
   switch (mode) {
     case Mode::set: return b;
-    case Mode::min: return b < a || b != b ? b : a;  // a NaN wins
-    case Mode::max: return b > a || b != b ? b : a;
+    case Mode::min: return b < a || is_nan(b) ? b : a;  // a NaN wins
+    case Mode::max: return b > a || is_nan(b) ? b : a;
     case Mode::add: return static_cast<T>(a + b);
     case Mode::mul: return static_cast<T>(a * b);
   }

@@ -59,7 +59,7 @@ template <class T>
 T activate(Activation activation, T v) {
   switch (activation) {
     case Activation::linear: return v;
-    case Activation::relu: return v > 0 ? v : v != v ? v : T{0};
+    case Activation::relu: return v > 0 || std::isnan(v) ? v : T{0};
     case Activation::sigmoid: return 1 / (1 + std::exp(-v));
     case Activation::tanh: return std::tanh(v);
     case Activation::gelu: return T{0.5} * v * (1 + std::erf(v * static_cast<T>(0.70710678118654752)));

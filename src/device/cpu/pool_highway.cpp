@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "device/cpu/pool_kernels.h"
@@ -116,7 +117,7 @@ HWY_INLINE void max_row(const float* x, const Tap* taps, int count, size_t chann
     int32_t which = taps[0].point;
     for (int t = 1; t < n; ++t) {
       const float v = x[taps[t].at + static_cast<int64_t>(c)];
-      if (v > best || (v != v && best == best)) best = v, which = taps[t].point;
+      if (v > best || (std::isnan(v) && !std::isnan(best))) best = v, which = taps[t].point;
     }
     y[c] = best;
     if (index != nullptr) index[c] = static_cast<uint8_t>(which);

@@ -12,6 +12,7 @@
 
 #include "common/half.h"
 #include "device/cpu/tile_simd.h"
+#include "device/cpu/typed.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace plimsoll::HWY_NAMESPACE {
@@ -55,7 +56,7 @@ struct Max {
   }
   template <class T>
   static T combine(T a, T b) {
-    return (b > a || b != b) ? b : a;
+    return (b > a || is_nan(b)) ? b : a;
   }
 };
 struct Min {
@@ -65,7 +66,7 @@ struct Min {
   }
   template <class T>
   static T combine(T a, T b) {
-    return (b < a || b != b) ? b : a;
+    return (b < a || is_nan(b)) ? b : a;
   }
 };
 struct And {

@@ -2,7 +2,9 @@
 // dtype is loaded as. Half floats are loaded as float and stored rounded.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "common/half.h"
 #include "plimsoll/dtype.h"
@@ -23,6 +25,13 @@ inline float load(const BrainBits& x) { return bf16_to_float(x.bits); }
 template <class T> void store(T& to, T value) { to = value; }
 inline void store(HalfBits& to, float value) { to.bits = float_to_f16(value); }
 inline void store(BrainBits& to, float value) { to.bits = float_to_bf16(value); }
+
+// False for integers.
+template <class T>
+bool is_nan(T x) {
+  if constexpr (std::is_floating_point_v<T>) return std::isnan(x);
+  else return false;
+}
 
 // f(T{}) with the storage type T of `dtype`; bools are uint8_t. Throws Error{unsupported} for complex ones.
 template <class F>
