@@ -167,7 +167,7 @@ class Hdf5Source final : public Source {
     file_ = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file_ < 0) bad(path, "not an HDF5 file, or a damaged one");
     try {
-      open(path, options);
+      open_columns(path, options);
     } catch (...) {
       close();
       throw;
@@ -200,7 +200,7 @@ class Hdf5Source final : public Source {
   }
 
  private:
-  void open(const std::string& path, const Hdf5Options& options) {
+  void open_columns(const std::string& path, const Hdf5Options& options) {
     RecordTypes types;
     const auto add = [&](const std::vector<std::string>& names, std::vector<TensorType>& list) {
       for (const std::string& name : names) {

@@ -19,6 +19,9 @@ namespace {
 // More scans than any encoder writes; a small file could keep a processor busy for hours with them.
 constexpr int kMostScans = 500;
 
+// libjpeg-turbo writes an aligned row past the caches, from where we would have to wait for it.
+constexpr int64_t kOffAlignment = 4;
+
 struct ErrorHandler {
   jpeg_error_mgr manager;  // first, so that libjpeg's pointer to it is one to this
   std::jmp_buf jump;
@@ -92,7 +95,7 @@ class JpegRows final : public ImageRows {
     if (jpeg_has_multiple_scans(&info_)) charge_coefficients();
     info_.out_color_space = channels == 1 ? JCS_GRAYSCALE : channels == 3 ? JCS_RGB : JCS_EXT_RGBA;
     guard([&] { jpeg_start_decompress(&info_); });
-    row_ = reinterpret_cast<uint8_t*>(scratch_.lines.resize(width_ * channels));
+    row_ = reinterpret_cast<uint8_t*>(scratch_.lines.resize(width_ * channels + kOffAlignment)) + kOffAlignment;
   }
 
   // libjpeg keeps all coefficients of an image with several scans.

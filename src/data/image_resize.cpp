@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "data/image.h"
 #include "plimsoll/error.h"
@@ -47,15 +48,40 @@ Box box_of(const ImageRows& image, const ResizeOptions& o) {
   return box;
 }
 
-template <int kChannels>
-void resize_row(const uint8_t* from, const Between* columns, int64_t width, float* to) {
-  for (int64_t x = 0; x < width; ++x) {
-    const Between& c = columns[x];
-    for (int i = 0; i < kChannels; ++i) {
-      const float low = from[c.low + i];
-      const float high = from[c.high + i];
-      *to++ = low + (high - low) * c.part;
+// Four floats: a pixel of up to four channels, computed at once. What lies behind a pixel of fewer is computed too
+// and then overwritten by the next, so rows have room for one pixel more.
+using Pixel = float __attribute__((vector_size(16)));
+
+Pixel load(const float* from) {
+  Pixel pixel;
+  std::memcpy(&pixel, from, sizeof pixel);
+  return pixel;
+}
+
+void resize_row(const float* __restrict from, const Between* __restrict columns, int64_t width, int64_t channels,
+                float* __restrict to) {
+  if (channels == 1) {
+    for (int64_t x = 0; x < width; ++x) {
+      const Between& c = columns[x];
+      to[x] = from[c.low] + (from[c.high] - from[c.low]) * c.part;
     }
+    return;
+  }
+  for (int64_t x = 0; x < width; ++x, to += channels) {
+    const Between& c = columns[x];
+    const Pixel low = load(from + c.low);
+    const Pixel high = load(from + c.high);
+    const Pixel value = low + (high - low) * c.part;
+    std::memcpy(to, &value, sizeof value);
+  }
+}
+
+template <class T>
+void mix_rows(const float* __restrict low, const float* __restrict high, float part, int64_t count, T* __restrict to) {
+  for (int64_t i = 0; i < count; ++i) {
+    const float value = low[i] + (high[i] - low[i]) * part;
+    if constexpr (std::is_same_v<T, float>) to[i] = value;
+    else to[i] = static_cast<T>(static_cast<int32_t>(value + 0.5f));
   }
 }
 
@@ -64,9 +90,14 @@ class Resizer {
   Resizer(ImageRows& image, const ResizeOptions& options, Scratch& scratch)
       : image_(image), box_(box_of(image, options)), options_(options), row_floats_(options.width * image.channels()) {
     const auto tables = options.width * static_cast<int64_t>(sizeof(Between));
-    char* room = scratch.tables.resize(tables + 2 * row_floats_ * static_cast<int64_t>(sizeof(float)));
+    const int64_t input_floats = image.width() * image.channels();
+    const int64_t floats = 2 * (row_floats_ + kSlack) + input_floats + kSlack;
+    char* room = scratch.tables.resize(tables + floats * static_cast<int64_t>(sizeof(float)));
     columns_ = reinterpret_cast<Between*>(room);
-    for (int i = 0; i < 2; ++i) rows_[i] = reinterpret_cast<float*>(room + tables) + i * row_floats_;
+    rows_[0] = reinterpret_cast<float*>(room + tables);
+    rows_[1] = rows_[0] + row_floats_ + kSlack;
+    input_ = rows_[1] + row_floats_ + kSlack;
+    std::fill_n(input_ + input_floats, kSlack, 0.0f);
     const float scale = static_cast<float>(box_.width) / static_cast<float>(options.width);
     for (int64_t x = 0; x < options.width; ++x) {
       columns_[x] = place(x, scale, box_.width);
@@ -82,11 +113,7 @@ class Resizer {
       const Between b = place(y, scale, box_.height);
       const float* low = row(box_.top + b.low, box_.top + b.high);
       const float* high = row(box_.top + b.high, box_.top + b.low);
-      for (int64_t i = 0; i < row_floats_; ++i) {
-        const float value = low[i] + (high[i] - low[i]) * b.part;
-        if constexpr (std::is_same_v<T, float>) to[i] = value;
-        else to[i] = static_cast<T>(value + 0.5f);
-      }
+      mix_rows(low, high, b.part, row_floats_, to);
     }
   }
 
@@ -107,13 +134,14 @@ class Resizer {
     return rows_[slot];
   }
 
-  void resize_input(const uint8_t* input, float* to) const {
-    switch (image_.channels()) {
-      case 1: return resize_row<1>(input, columns_, options_.width, to);
-      case 3: return resize_row<3>(input, columns_, options_.width, to);
-      default: return resize_row<4>(input, columns_, options_.width, to);
-    }
+  void resize_input(const uint8_t* __restrict input, float* to) {
+    float* __restrict floats = input_;
+    const int64_t count = image_.width() * image_.channels();
+    for (int64_t i = 0; i < count; ++i) floats[i] = input[i];
+    resize_row(input_, columns_, options_.width, image_.channels(), to);
   }
+
+  static constexpr int64_t kSlack = 4;  // floats behind each row
 
   ImageRows& image_;
   Box box_;
@@ -121,6 +149,7 @@ class Resizer {
   int64_t row_floats_;
   Between* columns_ = nullptr;
   float* rows_[2] = {};
+  float* input_ = nullptr;      // one input row as floats
   int64_t held_[2] = {-1, -1};  // which input rows
   int64_t read_ = 0;            // input rows so far
 };
