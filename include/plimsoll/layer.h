@@ -35,7 +35,8 @@ struct Variable {
   std::string name;  // "kernel"; "cell/kernel" where Keras keeps it in an object inside the layer
   Tensor value;      // concrete
   bool trainable = true;
-  // Keras's seed generators are saved with a model but are no weights: get_weights() leaves them out.
+  // Keras's seed generators, and the states of a stateful layer, are kept but are no weights: get_weights() leaves them
+  // out, and a file need not have them.
   bool is_seed = false;
   Regularizer regularizer = {};
   Constraint constraint = {};
@@ -48,6 +49,7 @@ struct WeightOptions {
   Constraint constraint = {};
   // Undefined (the default): the policy's variable dtype, and the value is cast to its compute dtype.
   std::optional<DType> dtype = {};
+  bool is_state = false;  // kept from call to call, but no weight
 };
 
 // What was passed to a call by name: mha({q, v}, {.tensors = {{"attention_mask", m}}}).
@@ -80,6 +82,8 @@ class Scope {
   void set_mask(const Tensor& y, const Tensor& mask);
 
   Tensor argument(std::string_view name) const;       // undefined: not given
+  // All that were given under one name, in order: the two initial states of an LSTM.
+  std::vector<Tensor> arguments(std::string_view name) const;
   const Attr* constant(std::string_view name) const;  // nullptr: not given
 
   // Calls a layer inside this one.
@@ -121,6 +125,7 @@ class LayerBase : public Configurable, public std::enable_shared_from_this<Layer
   // "float32", "bfloat16", "mixed_bfloat16", "float64", ...; empty: the global one when the layer is built.
   const std::string& dtype_policy() const { return dtype_policy_; }
   void set_dtype_policy(std::string policy);
+  void set_dtype_policy_of(const LayerBase& other) { dtype_policy_ = other.dtype_policy_; }
   DType compute_dtype() const;
   DType variable_dtype() const;
   // Of each output, divided by the size of the batch; joins the loss. Every layer may have one.

@@ -2,11 +2,13 @@
 #pragma once
 
 #include "plimsoll/layers/activation.h"
+#include "plimsoll/layers/attention.h"
 #include "plimsoll/layers/conv.h"
 #include "plimsoll/layers/core.h"
 #include "plimsoll/layers/merging.h"
 #include "plimsoll/layers/normalization.h"
 #include "plimsoll/layers/pooling.h"
 #include "plimsoll/layers/preprocessing.h"
+#include "plimsoll/layers/recurrent.h"
 #include "plimsoll/layers/regularization.h"
 #include "plimsoll/layers/reshaping.h"

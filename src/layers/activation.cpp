@@ -115,16 +115,18 @@ struct SoftmaxLayer final : ElementwiseLayer {
 };
 
 struct ActivityRegularizationLayer final : ElementwiseLayer {
-  explicit ActivityRegularizationLayer(double l1 = 0, double l2 = 0) : l1(l1), l2(l2) { update(); }
+  explicit ActivityRegularizationLayer(double l1 = 0, double l2 = 0) : l1(l1), l2(l2) {}
   double l1, l2;
-  void update() { set_activity_regularizer(L1L2(l1, l2)); }
   std::string_view class_name() const override { return "ActivityRegularization"; }
   void fields(Fields& f) override {
     f("l1", l1);
     f("l2", l2);
-    if (f.reading()) update();
   }
-  Tensor call(Scope&, const Tensor& x) override { return x; }
+  Tensor call(Scope& s, const Tensor& x) override {
+    require(x.rank() >= 1 && x.dim(0) > 0, name(), "expected a batch, got shape ", x.shape());
+    s.add_loss(L1L2(l1, l2)->loss(x) / static_cast<double>(x.dim(0)));
+    return x;
+  }
 };
 
 }  // namespace

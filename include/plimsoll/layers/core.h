@@ -45,4 +45,20 @@ struct EmbeddingOptions {
 };
 Layer Embedding(int64_t input_dim, int64_t output_dim, const EmbeddingOptions& options = {});
 
+// A dense layer by an equation: EinsumDense("abc,cd->abd", {-1, 64}, {.bias_axes = "d"}). The output shape is without the
+// batch; -1 where it is the input's.
+struct EinsumDenseOptions {
+  std::string activation = "linear";
+  std::string bias_axes = {};  // empty: no bias
+  Initializer kernel_initializer = "glorot_uniform";
+  Initializer bias_initializer = "zeros";
+  Regularizer kernel_regularizer = {};
+  Regularizer bias_regularizer = {};
+  Regularizer activity_regularizer = {};
+  Constraint kernel_constraint = {};
+  Constraint bias_constraint = {};
+  std::string name = {};
+};
+Layer EinsumDense(std::string equation, Ints output_shape, const EinsumDenseOptions& options = {});
+
 }  // namespace plimsoll

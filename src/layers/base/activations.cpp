@@ -37,17 +37,16 @@ Tensor soft_shrink(const Tensor& x) {
   return where(greater(x, scalar_like(x, kShrink)), x - kShrink, below);
 }
 
-// The Euclidean projection on the simplex. Sorting, as it is usually written, only serves to find for each
-// element the number and the sum of those that are not smaller; comparing all pairs does too.
-Tensor sparsemax(const Tensor& logits) {
-  const Tensor z = logits - max(logits, {-1}, true);
-  const int last = z.rank() - 1;
-  const Tensor other = expand_dims(z, last);  // z_j along the last axis, for each z_i
+// Sorting, as it is usually written, only serves to find for each element the number and the sum of those that are not
+// smaller; comparing all pairs does too. The threshold adds up all partial sums, as Keras's does: with more than one
+// element in the support that is not the projection on the simplex of the literature.
+Tensor sparsemax(const Tensor& z) {
+  const Tensor other = expand_dims(z, z.rank() - 1);  // z_j along the last axis, for each z_i
   const Tensor not_smaller = cast(greater_equal(other, expand_dims(z, -1)), z.dtype());
   const Tensor count = sum(not_smaller, {-1});
   const Tensor total = sum(not_smaller * other, {-1});
-  const Tensor support = cast(greater(count * z + 1.0, total), z.dtype());
-  const Tensor threshold = (sum(support * z, {-1}, true) - 1.0) / sum(support, {-1}, true);
+  const Tensor support = cast(greater(z - (total - 1.0) / count, zeros_like(z)), z.dtype());
+  const Tensor threshold = (sum(support * total, {-1}, true) - 1.0) / sum(support, {-1}, true);
   return maximum(z - threshold, zeros_like(z));
 }
 

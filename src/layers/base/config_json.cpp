@@ -173,7 +173,14 @@ class Writer final : public Fields {
   void operator()(std::string_view name, double& value) override { set(name, value); }
   void operator()(std::string_view name, std::string& value) override { set(name, value); }
   void operator()(std::string_view name, Ints& value) override {
-    set(name, value.empty() ? Json() : Json(value));
+    Json list = value.empty() ? Json() : Json(value);
+    // Sizes that follow from the input are None in Python.
+    if (name == "output_shape" || name == "noise_shape") {
+      for (Json& size : list) {
+        if (size < 0) size = nullptr;
+      }
+    }
+    set(name, std::move(list));
   }
   void operator()(std::string_view name, std::vector<double>& value) override {
     set(name, value.empty() ? Json() : value.size() == 1 ? Json(value[0]) : Json(value));
@@ -241,10 +248,11 @@ void read_layer_head(LayerBase& layer, Reader& reader) {
 
 Json layer_head(const LayerBase& layer) {
   const std::string& own = layer.dtype_policy();
-  return {
-      {"name", layer.name()},
-      {"trainable", layer.trainable()},
-      {"dtype", keras_object("keras", "DTypePolicy", {{"name", own.empty() ? global_dtype_policy() : own}})}};
+  const std::string& policy = own.empty() ? global_dtype_policy() : own;
+  if (!layer.takes_trainable()) return {{"name", layer.name()}, {"dtype", policy}};
+  return {{"name", layer.name()},
+          {"trainable", layer.trainable()},
+          {"dtype", keras_object("keras", "DTypePolicy", {{"name", policy}})}};
 }
 
 Family family_of(const Configurable& object) {
@@ -280,6 +288,11 @@ Json object_to_json(Configurable& object, const ConfigHooks& hooks) {
   }
   const Family family = family_of(object);
   Json json = keras_object(module_of(family), object.class_name(), config_to_json(object, hooks));
+  // Two layers of keras.applications are not public in Keras.
+  if (object.class_name() == "LayerScale" || object.class_name() == "StochasticDepth") {
+    json["module"] = "keras.src.applications.convnext";
+    json["registered_name"] = object.class_name();
+  }
   if (!is_builtin(family, object.class_name())) {
     json["module"] = nullptr;
     json["registered_name"] = concat("Custom>", object.class_name());

@@ -93,7 +93,8 @@ Tensor Scope::weight(std::string_view name, const Shape& shape, const Initialize
     const DType dtype = options.dtype.value_or(layer_.variable_dtype());
     variable = layer_.add_variable({.name = std::string(name),
                                     .value = initializer->make(shape, dtype),
-                                    .trainable = options.trainable,
+                                    .trainable = options.trainable && !options.is_state,
+                                    .is_seed = options.is_state,
                                     .regularizer = options.regularizer,
                                     .constraint = options.constraint});
   }
@@ -136,6 +137,14 @@ Tensor Scope::argument(std::string_view name) const {
     if (given == name) return tensor;
   }
   return {};
+}
+
+std::vector<Tensor> Scope::arguments(std::string_view name) const {
+  std::vector<Tensor> all;
+  for (const auto& [given, tensor] : arguments_.tensors) {
+    if (given == name) all.push_back(tensor);
+  }
+  return all;
 }
 
 const Attr* Scope::constant(std::string_view name) const { return arguments_.constants.find(name); }

@@ -1,0 +1,56 @@
+// Recurrent layers over (batch, time, features), and wrappers around layers.
+// Initial states are given as further inputs: lstm({x, h, c}), or by name as "initial_state".
+#pragma once
+
+#include "plimsoll/layer.h"
+
+namespace plimsoll {
+
+struct RecurrentOptions {
+  std::string activation = "tanh";
+  std::string recurrent_activation = "sigmoid";  // LSTM, GRU
+  bool use_bias = true;
+  Initializer kernel_initializer = "glorot_uniform";
+  Initializer recurrent_initializer = "orthogonal";
+  Initializer bias_initializer = "zeros";
+  bool unit_forget_bias = true;  // LSTM
+  Regularizer kernel_regularizer = {};
+  Regularizer recurrent_regularizer = {};
+  Regularizer bias_regularizer = {};
+  Regularizer activity_regularizer = {};
+  Constraint kernel_constraint = {};
+  Constraint recurrent_constraint = {};
+  Constraint bias_constraint = {};
+  double dropout = 0.0;
+  double recurrent_dropout = 0.0;
+  bool reset_after = true;  // GRU
+  bool return_sequences = false;
+  bool return_state = false;
+  bool go_backwards = false;
+  bool stateful = false;  // needs an Input with a batch_size
+  bool unroll = false;    // changes nothing here
+  bool zero_output_for_mask = false;
+  std::optional<int64_t> seed = {};
+  std::string name = {};
+};
+Layer SimpleRNN(int64_t units, const RecurrentOptions& options = {});
+Layer LSTM(int64_t units, const RecurrentOptions& options = {});
+Layer GRU(int64_t units, const RecurrentOptions& options = {});
+// A stateful layer starts from zeros again. Throws if it is not a recurrent layer.
+void reset_state(const Layer& rnn);
+
+struct BidirectionalOptions {
+  std::optional<std::string> merge_mode = "concat";  // "sum", "mul", "ave"; none: two outputs
+  Layer backward_layer = {};                         // none: a copy that runs backwards
+  std::string name = {};
+};
+// The layer is copied, as in Keras: its weights are not shared.
+Layer Bidirectional(const Layer& rnn, const BidirectionalOptions& options = {});
+
+struct WrapperOptions {
+  std::string name = {};
+};
+// The layer on each time step of (batch, time, ...).
+Layer TimeDistributed(const Layer& layer, const WrapperOptions& options = {});
+
+}  // namespace plimsoll

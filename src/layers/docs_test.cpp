@@ -1,0 +1,74 @@
+// docs/layers.md lists what the registry has. Run with PLIMSOLL_WRITE_DOCS=1 to write it.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "layers/base/class_list.h"
+#include "layers/base/config_json.h"
+#include "plimsoll/activations.h"
+#include "plimsoll/layer.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr std::string_view kHead = R"(# Layers
+
+Keras 3.15's classes that Plimsoll has, with the arguments their configs hold and the defaults. The table is printed from
+the registry (`src/layers/docs_test.cpp` checks that it is current). Every argument listed works, but for these, which are
+refused by name: `quantization_config`; `synchronized`, `renorm` and `renorm_clipping` of BatchNormalization; `rms_scaling`
+of LayerNormalization; a `fill_mode` of Resizing other than `constant`. `unroll` changes nothing. All layers take `name`,
+`dtype` (a policy such as `mixed_bfloat16`) and `activity_regularizer` too.
+
+)";
+
+std::string default_text(const ConfigJson& value) {
+  if (value.is_object() && value.contains("class_name")) return value["class_name"].get<std::string>();
+  return value.dump();
+}
+
+std::string arguments_of(Configurable& object) {
+  std::string text;
+  const ConfigJson config = config_to_json(object);
+  for (const auto& [key, value] : config.items()) {
+    const bool of_every_layer = key == "name" || key == "trainable" || key == "dtype";
+    if (of_every_layer) continue;
+    text += (text.empty() ? "`" : ", `") + key + "` " + default_text(value);
+  }
+  return text;
+}
+
+std::string printed() {
+  std::ostringstream out;
+  out << kHead;
+  for (const Family family : {Family::layer, Family::initializer, Family::regularizer, Family::constraint}) {
+    std::map<std::string, std::string> rows;
+    for (const ClassFile file : class_files()) {
+      for (const ClassDef& row : file()) {
+        if (row.family == family) rows[std::string(row.name)] = arguments_of(*row.make());
+      }
+    }
+    out << "| " << name_of(family) << " | arguments and defaults |\n|---|---|\n";
+    for (const auto& [name, arguments] : rows) out << "| " << name << " | " << arguments << " |\n";
+    out << "\n";
+  }
+  out << "Activations:";
+  for (const std::string& name : activation_names()) out << " `" << name << "`";
+  out << ".\n";
+  return out.str();
+}
+
+TEST(Docs, ListEveryLayer) {
+  const std::filesystem::path path = std::filesystem::path(PLIMSOLL_GOLDEN_FOLDER) / "../../docs/layers.md";
+  const std::string text = printed();
+  if (std::getenv("PLIMSOLL_WRITE_DOCS") != nullptr) std::ofstream(path) << text;
+  std::ifstream file(path);
+  const std::string held((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_EQ(held, text);
+}
+
+}  // namespace
+}  // namespace plimsoll
