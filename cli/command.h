@@ -2,7 +2,7 @@
 // itself to `app` with its options and a callback. CMake finds the file; nothing else is edited.
 //
 // A callback ends well by returning. It throws plimsoll::Error for a failure that deserves a message
-// (exit status 1), or CLI::RuntimeError(status) to end with a status of its own and no message.
+// (exit status 1, or 3 where memory is short), or CLI::RuntimeError(status) to end with a status of its own and no message.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,6 +11,11 @@
 namespace plimsoll::cli {
 
 using Command = void (*)(CLI::App&);
+
+// What the program ends with, for --help and the manual.
+inline constexpr const char* kExitStatus =
+    "0: done; 1: an error, whose message says what to do; 2: the command line was not understood;\n"
+    "3: it does not fit under the memory line; 130: interrupted. doctor and guard have their own.";
 
 // All subcommands, in the order of their names.
 std::span<const Command> commands();

@@ -11,7 +11,7 @@ packages=(
   # to build
   cmake ninja-build ccache g++ pkg-config python3 python3-venv
   libhwy-dev libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libhdf5-dev
-  libjpeg62-turbo-dev libpng-dev
+  libjpeg62-turbo-dev libpng-dev libyaml-cpp-dev
   libzmq3-dev cppzmq-dev libssl-dev
   # to test, measure and look after the code
   libgtest-dev libbenchmark-dev clang clang-format clang-tidy

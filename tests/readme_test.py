@@ -11,7 +11,7 @@ README = (ROOT / "README.md").read_text()
 class Readme(unittest.TestCase):
     def test_the_cpp_example_is_the_one_that_is_compiled(self):
         shown = re.findall(r"```cpp\n(.*?)```", README, re.DOTALL)
-        self.assertEqual(shown, [(ROOT / "examples/fit_line.cpp").read_text()])
+        self.assertEqual(shown, [(ROOT / "examples/cnn.cpp").read_text()])
 
     def test_it_stays_short(self):
         self.assertLess(len(README.splitlines()), 150)

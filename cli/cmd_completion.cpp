@@ -1,0 +1,116 @@
+// plimsoll completion, plimsoll man: made from the commands themselves.
+#include <fmt/format.h>
+
+#include "command.h"
+
+namespace {
+
+std::vector<const CLI::App*> subcommands(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::string words_of(const CLI::App& app) {
+  std::string words;
+  for (const CLI::App* sub : subcommands(app)) words += sub->get_name() + " ";
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) words += "--" + name + " ";
+  }
+  if (!words.empty()) words.pop_back();
+  return words;
+}
+
+void add_cases(const CLI::App& app, const std::string& path, std::string& cases) {
+  for (const CLI::App* sub : subcommands(app)) {
+    const std::string name = path.empty() ? sub->get_name() : path + " " + sub->get_name();
+    cases += fmt::format("    \"{}\") words=\"{}\" ;;\n", name, words_of(*sub));
+    add_cases(*sub, name, cases);
+  }
+}
+
+// One function serves bash, and zsh through its bashcompinit.
+std::string bash_script(const CLI::App& root) {
+  std::string cases;
+  add_cases(root, "", cases);
+  return fmt::format(R"(# Completion of plimsoll. bash: source <(plimsoll completion bash); zsh: source <(plimsoll completion zsh)
+_plimsoll() {{
+  local current=${{COMP_WORDS[COMP_CWORD]}} path="" word words=""
+  for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
+    case $word in -*) break ;; *) path="${{path:+$path }}$word" ;; esac
+  done
+  while :; do
+    case $path in
+    "") words="{}" ;;
+{}    esac
+    [ -n "$words" ] && break
+    case $path in *" "*) path=${{path% *}} ;; *) path="" ;; esac
+  done
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  case $current in -*) ;; *) COMPREPLY+=($(compgen -f -- "$current")) ;; esac
+}}
+complete -o filenames -F _plimsoll plimsoll
+)",
+                     words_of(root), cases);
+}
+
+std::string fish_script(const CLI::App& root) {
+  std::string script = "# Completion of plimsoll: plimsoll completion fish | source\n";
+  for (const CLI::App* sub : subcommands(root)) {
+    script += fmt::format("complete -c plimsoll -n __fish_use_subcommand -a {} -d '{}'\n", sub->get_name(),
+                          sub->get_description());
+    for (const CLI::Option* option : sub->get_options()) {
+      for (const std::string& name : option->get_lnames()) {
+        script += fmt::format("complete -c plimsoll -n '__fish_seen_subcommand_from {}' -l {}\n", sub->get_name(), name);
+      }
+    }
+  }
+  return script;
+}
+
+// roff reads a dot or a quote at the start of a line as a request, and a backslash anywhere.
+std::string roff(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if ((c == '.' || c == '\'') && (out.empty() || out.back() == '\n')) out += "\\&";
+    if (c == '\\') out += "\\e";
+    else if (c == '-') out += "\\-";
+    else out += c;
+  }
+  return out;
+}
+
+void add_manual(const CLI::App& app, const std::string& path, std::string& page) {
+  for (const CLI::App* sub : subcommands(app)) {
+    const std::string name = path + " " + sub->get_name();
+    page += fmt::format(".SS {}\n{}\n", roff(name), roff(sub->get_description()));
+    for (const CLI::Option* option : sub->get_options()) {
+      page += fmt::format(".TP\n.B {}\n{}\n", roff(option->get_name(option->get_positional() ? true : false, true)),
+                          roff(option->get_description()));
+    }
+    if (!sub->get_footer().empty()) page += fmt::format(".PP\n.nf\n{}\n.fi\n", roff(sub->get_footer()));
+    add_manual(*sub, name, page);
+  }
+}
+
+std::string manual(const CLI::App& root) {
+  std::string page = fmt::format(".TH PLIMSOLL 1 \"\" \"plimsoll {}\" \"User Commands\"\n.SH NAME\nplimsoll \\- {}\n.SH SYNOPSIS\n"
+                                 ".B plimsoll\n.I command\n[\\fIoptions\\fR]\n.SH COMMANDS\n",
+                                 PLIMSOLL_VERSION, roff(root.get_description()));
+  add_manual(root, "plimsoll", page);
+  return page + fmt::format(".SH EXIT STATUS\n.nf\n{}\n.fi\n", roff(plimsoll::cli::kExitStatus));
+}
+
+}  // namespace
+
+void cmd_completion(CLI::App& app) {
+  auto shell = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("completion", "Print a script that completes plimsoll's commands in a shell");
+  command->add_option("shell", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->footer("Example:\n  plimsoll completion bash > ~/.local/share/bash-completion/completions/plimsoll");
+  command->callback([&app, shell] {
+    if (*shell == "zsh") fmt::print("autoload -U +X bashcompinit && bashcompinit\n");
+    fmt::print("{}", *shell == "fish" ? fish_script(app) : bash_script(app));
+  });
+  CLI::App* man = app.add_subcommand("man", "Print the manual page");
+  man->footer("Example:\n  plimsoll man > plimsoll.1 && man ./plimsoll.1");
+  man->callback([&app] { fmt::print("{}", manual(app)); });
+}

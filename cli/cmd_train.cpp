@@ -1,0 +1,134 @@
+// plimsoll train: trains a model on a file of data and saves it.
+#include <fmt/format.h>
+
+#include "command.h"
+#include "curves.h"
+#include "data_source.h"
+#include "events.h"
+#include "model_source.h"
+#include "plimsoll/error.h"
+#include "plimsoll/memory.h"
+
+namespace {
+
+using namespace plimsoll;
+
+struct TrainOptions {
+  std::string model, save, plot, memory, optimizer = "adam", backup, csv;
+  std::vector<std::string> loss, metrics;
+  cli::DataArguments data;
+  std::string validation;
+  double learning_rate = 0, validation_split = 0;
+  int64_t batch = 32, epochs = 1, patience = 0;
+  uint64_t seed = 0;
+  int threads = 0;
+  bool seeded = false, no_shuffle = false, json = false;
+};
+
+CompileArgs compile_args(const TrainOptions& a) {
+  CompileArgs args;
+  args.optimizer = Optimizer(a.optimizer);
+  if (a.learning_rate > 0) args.optimizer->learning_rate = a.learning_rate;
+  std::vector<Loss> losses;
+  for (const std::string& name : a.loss) losses.emplace_back(name);
+  args.loss = losses;
+  for (const std::string& name : a.metrics) args.metrics.emplace_back(name);
+  args.threads = a.threads;
+  return args;
+}
+
+struct Split {
+  Dataset train;
+  std::optional<Dataset> validation;
+};
+
+// The last part of the data is held back before anything is shuffled, as Keras does it.
+Split split_data(const TrainOptions& a, const Model& model) {
+  Dataset all = cli::open_data(a.data, model, true);
+  if (!a.validation.empty()) {
+    cli::DataArguments other = a.data;
+    other.path = a.validation;
+    return {all, cli::open_data(other, model, true)};
+  }
+  if (a.validation_split == 0) return {all, {}};
+  const std::optional<int64_t> records = all.records();
+  require(records.has_value(), "--validation-split", "the number of records of ", a.data.path,
+          " is not known; give a file of its own with --validation");
+  const auto kept = static_cast<int64_t>(static_cast<double>(*records) * (1 - a.validation_split));
+  require(kept > 0 && kept < *records, "--validation-split", "leaves ", kept, " of ", *records, " records to train on");
+  return {all.take(kept), all.skip(kept)};
+}
+
+FitArgs fit_args(const TrainOptions& a, const Split& split) {
+  FitArgs args;
+  args.epochs = a.epochs;
+  args.memory = a.memory;
+  args.verbose = a.json ? 0 : 1;
+  if (split.validation) args.validation_data = split.validation->batch(a.batch);
+  if (a.json) args.callbacks.push_back(cli::json_events());
+  return args;
+}
+
+void say(const TrainOptions& a, const std::string& event, const std::string& file) {
+  if (a.json) cli::print_event(event, {}, file);
+  else fmt::print("{} {}\n", event == "saved" ? "saved" : "drew", file);
+}
+
+void run(const TrainOptions& a) {
+  if (a.seeded) set_random_seed(a.seed);
+  Model model = cli::open_model(a.model);
+  if (!a.loss.empty()) model.compile(compile_args(a));
+  const Split split = split_data(a, model);
+  Dataset train = split.train;
+  constexpr int64_t kWindow = 10'000;  // records of a stream that are held to shuffle
+  if (!a.no_shuffle) {
+    const uint64_t seed = a.seeded ? a.seed : static_cast<uint64_t>(next_seed());
+    train = train.shuffle(seed, train.random_access() ? 0 : kWindow);
+  }
+  const History history = model.fit(train.batch(a.batch).prefetch(2), fit_args(a, split));
+  if (!a.save.empty()) {
+    model.save(a.save);
+    say(a, "saved", a.save);
+  }
+  if (!a.plot.empty()) {
+    cli::write_text(a.plot, cli::curves_svg(history));
+    say(a, "drew", a.plot);
+  }
+  if (!a.json) fmt::print("peak memory: {} of the process\n", memory_text(memory_use().resident_peak));
+}
+
+}  // namespace
+
+void cmd_train(CLI::App& app) {
+  auto a = std::make_shared<TrainOptions>();
+  CLI::App* command = app.add_subcommand("train", "Train a model on a file of data and save it");
+  command->add_option("model", a->model, "A .keras, .h5 or .json file, or a .yaml of layers")
+      ->required()
+      ->check(CLI::ExistingFile);
+  cli::add_data_options(*command, a->data, true);
+  command->add_option("--loss", a->loss, "By Keras's name, such as mse; one per output. Default: the loss in the file");
+  command->add_option("--optimizer", a->optimizer, "By Keras's name")->capture_default_str();
+  command->add_option("--learning-rate", a->learning_rate, "Default: the optimizer's")->check(CLI::PositiveNumber);
+  command->add_option("--metrics", a->metrics, "Such as accuracy");
+  command->add_option("--batch", a->batch, "Records per step")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--epochs", a->epochs)->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--validation", a->validation, "Data to measure on after each epoch")->check(CLI::ExistingPath);
+  command->add_option("--validation-split", a->validation_split, "Hold back this share of the data, its last part")
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--memory", a->memory, "The line: 2GiB, 60%. A run that cannot fit is refused before it starts");
+  command->add_option("--seed", a->seed, "Makes weights, order and dropout repeatable")->each([a](const std::string&) {
+    a->seeded = true;
+  });
+  command->add_flag("--no-shuffle", a->no_shuffle, "Take the records in their order");
+  command->add_option("--threads", a->threads, "Default: all this process may use")->check(CLI::PositiveNumber);
+  command->add_option("--save", a->save, "Write the trained model: .keras, .h5 or .weights.h5");
+  command->add_option("--plot", a->plot, "Write the curves as a picture (.svg)");
+  command->add_flag("--json", a->json, "Events for programs, one JSON object per line");
+  command->footer(
+      "Examples:\n"
+      "  plimsoll train model.yaml --data digits.npz --loss sparse_categorical_crossentropy --metrics accuracy \\\n"
+      "      --epochs 5 --save digits.keras --plot curves.svg\n"
+      "  plimsoll train digits.keras --data more.npz --memory 500MiB --save digits.keras\n"
+      "  plimsoll train price.json --data houses.csv --y price --loss mse --epochs 20");
+  command->callback([a] { run(*a); });
+}

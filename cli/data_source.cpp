@@ -1,0 +1,124 @@
+#include "data_source.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "plimsoll/error.h"
+#include "plimsoll/npy.h"
+
+namespace plimsoll::cli {
+namespace {
+
+using Names = std::vector<std::string>;
+
+bool has(const NamedTypes& arrays, const std::string& name) {
+  return std::any_of(arrays.begin(), arrays.end(), [&](const auto& a) { return a.first == name; });
+}
+
+Names input_names(const Model& model) {
+  Names names;
+  for (const Symbol& x : model.inputs()) names.push_back(x.call()->layer->name());
+  return names;
+}
+
+Names output_names(const Model& model) {
+  Names names;
+  for (const Symbol& y : model.outputs()) names.push_back(y.call()->layer->name());
+  return names;
+}
+
+std::string listed(const NamedTypes& arrays) {
+  std::string text;
+  for (const auto& [name, type] : arrays) text += concat(text.empty() ? "" : ", ", name, " ", type);
+  return text.empty() ? "nothing" : text;
+}
+
+// The arrays called as the model calls them, else one of the usual names.
+Names choose(const NamedTypes& arrays, const Names& asked, const Names& models, const Names& usual,
+             std::string_view option, const std::string& path) {
+  if (!asked.empty()) return asked;
+  if (!models.empty() && std::all_of(models.begin(), models.end(), [&](const auto& n) { return has(arrays, n); })) {
+    return models;
+  }
+  for (const std::string& name : usual) {
+    if (has(arrays, name)) return {name};
+  }
+  fail(ErrorKind::not_found, path, "has none of the usual arrays (", usual[0], ", ", usual[1], "); name one with ", option,
+       ". It has: ", listed(arrays));
+}
+
+Dataset open_npz(const DataArguments& a, const Model& model, bool with_targets) {
+  const NamedTypes arrays = npz_types(a.path);
+  NpzOptions options;
+  options.x = choose(arrays, a.x, input_names(model), {"x", "x_train", "x_test", "arr_0"}, "--x", a.path);
+  options.y.clear();
+  if (with_targets) {
+    options.y = choose(arrays, a.y, output_names(model), {"y", "y_train", "y_test", "arr_1"}, "--y", a.path);
+  }
+  if (!a.weights.empty()) options.weights = {a.weights};
+  return Dataset::npz(a.path, options);
+}
+
+Dataset open_csv(const DataArguments& a, bool with_targets) {
+  require(!with_targets || !a.y.empty(), "--y", "expected the column of the target, by name or number (-1: the last)");
+  CsvOptions options;
+  options.columns = a.x;
+  if (with_targets) options.label = a.y;
+  options.weight = a.weights;
+  return Dataset::csv(a.path, options);
+}
+
+Dataset open_hdf5(const DataArguments& a, bool with_targets) {
+  Hdf5Options options;
+  if (!a.x.empty()) options.x = a.x;
+  if (!a.y.empty()) options.y = a.y;
+  if (!with_targets) options.y.clear();
+  if (!a.weights.empty()) options.weights = {a.weights};
+  return Dataset::hdf5(a.path, options);
+}
+
+Dataset open_images(const DataArguments& a, const Model& model, bool with_targets) {
+  ImageOptions options;
+  options.size = a.image_size;
+  if (!model.inputs().empty() && model.inputs()[0].shape().size() == 4) {
+    const SymbolShape& shape = model.inputs()[0].shape();
+    if (shape[1] > 0 && shape[2] > 0) options.size = {shape[1], shape[2]};
+    if (shape[3] > 0) options.channels = shape[3];
+  }
+  if (!with_targets) options.labels = "none";
+  return Dataset::images(a.path, options);
+}
+
+Dataset open_any(const DataArguments& a, const Model& model, bool with_targets) {
+  const std::filesystem::path path = a.path;
+  const std::string suffix = path.extension().string();
+  if (std::filesystem::is_directory(path)) return open_images(a, model, with_targets);
+  if (suffix == ".npz") return open_npz(a, model, with_targets);
+  if (suffix == ".npy") return Dataset::npy(a.path, with_targets ? a.y_path : "");
+  if (suffix == ".csv") return open_csv(a, with_targets);
+  if (suffix == ".h5" || suffix == ".hdf5") return open_hdf5(a, with_targets);
+  fail(ErrorKind::unsupported, a.path, "expected .npz, .npy, .csv, .h5 or a folder of images");
+}
+
+}  // namespace
+
+void add_data_options(CLI::App& command, DataArguments& a, bool with_targets) {
+  command.add_option("--data", a.path, "A .npz, .npy, .csv or .h5 file, or a folder with images (one folder per class)")
+      ->required()
+      ->check(CLI::ExistingPath);
+  command.add_option("--x", a.x, "The arrays (.npz, .h5) or columns (.csv) to learn from; else the usual names are tried");
+  if (with_targets) {
+    command.add_option("--y", a.y, "The arrays or columns to learn; of a .csv by name or number (-1: the last)");
+    command.add_option("--targets", a.y_path, "The .npy file of targets beside a .npy --data")->check(CLI::ExistingFile);
+    command.add_option("--weights", a.weights, "The array or column with a weight for each record");
+  }
+  command.add_option("--image-size", a.image_size, "Height and width of images where the model leaves them open")
+      ->expected(2);
+  command.add_flag("--skip-bad", a.skip_bad, "Leave out records that cannot be read, and count them");
+}
+
+Dataset open_data(const DataArguments& arguments, const Model& model, bool with_targets) {
+  return open_any(arguments, model, with_targets).skip_bad(arguments.skip_bad);
+}
+
+}  // namespace plimsoll::cli

@@ -1,0 +1,133 @@
+#include "model_source.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "plimsoll/error.h"
+
+namespace plimsoll::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+[[noreturn]] void bad(const std::string& place, const YAML::Mark& mark, const std::string& what) {
+  fail(ErrorKind::bad_file, place, "line ", mark.line + 1, ", column ", mark.column + 1, ": ", what);
+}
+
+// YAML has no types of its own for plain words: what reads as a number or a truth value is one.
+Json value_of(const YAML::Node& node, const std::string& place, int depth = 0) {
+  if (depth > 32) bad(place, node.Mark(), "lists and maps inside each other are too deep");
+  if (node.IsNull()) return nullptr;
+  if (node.IsSequence()) {
+    Json list = Json::array();
+    for (const YAML::Node& item : node) list.push_back(value_of(item, place, depth + 1));
+    return list;
+  }
+  if (node.IsMap()) {
+    Json map = Json::object();
+    for (const auto& pair : node) map[pair.first.as<std::string>()] = value_of(pair.second, place, depth + 1);
+    return map;
+  }
+  if (node.Tag() == "!") return node.as<std::string>();  // quoted
+  int64_t integer = 0;
+  if (YAML::convert<int64_t>::decode(node, integer)) return integer;
+  double real = 0;
+  if (YAML::convert<double>::decode(node, real)) return real;
+  bool flag = false;
+  if (YAML::convert<bool>::decode(node, flag)) return flag;
+  return node.as<std::string>();
+}
+
+// The name of a class's first argument: what `Dense: 10` means.
+struct FirstField final : Fields {
+  std::string name;
+  void note(std::string_view n) {
+    if (name.empty()) name = n;
+  }
+  void operator()(std::string_view n, bool&) override { note(n); }
+  void operator()(std::string_view n, int64_t&) override { note(n); }
+  void operator()(std::string_view n, double&) override { note(n); }
+  void operator()(std::string_view n, std::string&) override { note(n); }
+  void operator()(std::string_view n, Ints&) override { note(n); }
+  void operator()(std::string_view n, std::vector<double>&) override { note(n); }
+  void operator()(std::string_view n, std::optional<bool>&) override { note(n); }
+  void operator()(std::string_view n, std::optional<int64_t>&) override { note(n); }
+  void operator()(std::string_view n, std::optional<double>&) override { note(n); }
+  void operator()(std::string_view n, std::optional<std::string>&) override { note(n); }
+  bool reading() const override { return false; }
+
+ protected:
+  void object(std::string_view n, Family, std::shared_ptr<Configurable>&) override { note(n); }
+};
+
+std::string first_argument(const std::string& class_name) {
+  FirstField first;
+  make_object(Family::layer, class_name)->fields(first);
+  return first.name;
+}
+
+Json layer_of(const YAML::Node& item, const std::string& place) {
+  if (item.IsScalar()) return {{"class_name", item.as<std::string>()}, {"config", Json::object()}};
+  if (!item.IsMap() || item.size() != 1) bad(place, item.Mark(), "expected a layer, such as 'Dense: {units: 10}'");
+  const auto pair = *item.begin();
+  const std::string name = pair.first.as<std::string>();
+  Json config = value_of(pair.second, place);
+  if (config.is_null()) config = Json::object();
+  if (!config.is_object()) {
+    const std::string first = first_argument(name);
+    if (first.empty()) bad(place, item.Mark(), name + " takes no argument");
+    config = Json{{first, config}};
+  }
+  return {{"class_name", name}, {"config", config}};
+}
+
+Json input_layer(const YAML::Node& input, const std::string& place) {
+  Json shape = Json::array({nullptr});
+  for (const YAML::Node& size : input) shape.push_back(value_of(size, place));
+  return {{"class_name", "InputLayer"}, {"config", {{"batch_shape", shape}, {"dtype", "float32"}}}};
+}
+
+std::string read_text(const std::filesystem::path& path) {
+  constexpr uintmax_t kMost = 64 << 20;
+  std::error_code error;
+  const uintmax_t size = std::filesystem::file_size(path, error);
+  if (error) fail(ErrorKind::not_found, path.string(), "cannot be read: ", error.message());
+  if (size > kMost) fail(ErrorKind::bad_file, path.string(), "is too large for a description of a model (", size, " bytes)");
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) fail(ErrorKind::io, path.string(), "could not be read to its end");
+  return text.str();
+}
+
+}  // namespace
+
+std::string json_of_yaml(const std::string& text, const std::string& place) try {
+  const YAML::Node root = YAML::Load(text);
+  if (!root.IsMap() || !root["layers"] || !root["layers"].IsSequence()) {
+    bad(place, root.Mark(), "expected a map with 'layers', a list");
+  }
+  for (const auto& pair : root) {
+    const std::string key = pair.first.as<std::string>();
+    if (key != "layers" && key != "input" && key != "name") bad(place, pair.first.Mark(), "there is no '" + key + "' here");
+  }
+  Json layers = Json::array();
+  if (root["input"]) layers.push_back(input_layer(root["input"], place));
+  for (const YAML::Node& item : root["layers"]) layers.push_back(layer_of(item, place));
+  const std::string name = root["name"] ? root["name"].as<std::string>() : "sequential";
+  return Json{{"class_name", "Sequential"}, {"config", {{"name", name}, {"layers", layers}}}}.dump();
+} catch (const YAML::Exception& e) {
+  bad(place, e.mark, e.msg);
+}
+
+Model open_model(const std::filesystem::path& path) {
+  const std::string suffix = path.extension().string();
+  if (suffix == ".json") return model_from_json(read_text(path));
+  if (suffix == ".yaml" || suffix == ".yml") return model_from_json(json_of_yaml(read_text(path), path.string()));
+  return load_model(path);
+}
+
+}  // namespace plimsoll::cli

@@ -1,0 +1,31 @@
+# What `cmake --install` lays out: the program, the library with its headers, and what find_package(Plimsoll) reads.
+# The library is a shared one, so that its users need none of what it stands on.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set_target_properties(plimsoll_shared PROPERTIES EXCLUDE_FROM_ALL OFF OUTPUT_NAME plimsoll VERSION ${PROJECT_VERSION}
+                      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} INSTALL_RPATH "$ORIGIN"
+                      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+
+install(TARGETS plimsoll_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS plimsoll_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/plimsoll DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+set_target_properties(plimsoll_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+if(TARGET plimsoll_guard_binary)
+  install(TARGETS plimsoll_guard_binary RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+if(TARGET plimsoll_gate)
+  install(TARGETS plimsoll_gate LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/plimsoll)
+endif()
+if(PLIMSOLL_HAVE_ONEDNN AND NOT ONEDNN_LIBRARY MATCHES "^/usr/lib")
+  # Not the system's: it goes along.
+  get_filename_component(onednn_real ${ONEDNN_LIBRARY} REALPATH)
+  install(FILES ${onednn_real} DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME libdnnl.so.3)
+endif()
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/PlimsollConfig.cmake.in ${CMAKE_BINARY_DIR}/PlimsollConfig.cmake
+                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Plimsoll
+                              PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/PlimsollConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/PlimsollConfig.cmake ${CMAKE_BINARY_DIR}/PlimsollConfigVersion.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Plimsoll)

@@ -1,0 +1,11 @@
+set(prefix ${BUILD}/installed)
+set(work ${BUILD}/uses_installed)
+function(run)
+  execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
+run(${CMAKE_COMMAND} -S ${SOURCE}/examples/installed -B ${work} -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
+    -DCMAKE_PREFIX_PATH=${prefix})
+run(${CMAKE_COMMAND} --build ${work})
+run(${work}/uses_plimsoll)
+run(${prefix}/bin/plimsoll version)
