@@ -53,10 +53,12 @@ struct FirstField final : Fields {
   void operator()(std::string_view n, std::string&) override { note(n); }
   void operator()(std::string_view n, Ints&) override { note(n); }
   void operator()(std::string_view n, std::vector<double>&) override { note(n); }
+  void operator()(std::string_view n, std::vector<Ints>&) override { note(n); }
   void operator()(std::string_view n, std::optional<bool>&) override { note(n); }
   void operator()(std::string_view n, std::optional<int64_t>&) override { note(n); }
   void operator()(std::string_view n, std::optional<double>&) override { note(n); }
   void operator()(std::string_view n, std::optional<std::string>&) override { note(n); }
+  void refused(std::string_view) override {}
   bool reading() const override { return false; }
 
  protected:
