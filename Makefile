@@ -21,8 +21,8 @@ build: setup  ## builds everything; the program is build/bin/plimsoll
 	cmake --preset release
 	cmake --build build --parallel $(JOBS)
 
-demo: build  ## trains a small network on data/fashion_mnist_12k.npz
-	build/bin/fashion_mnist data/fashion_mnist_12k.npz
+demo: build  ## trains a small network on data/fashion_mnist_12k.npz, draws what it learned, and shows the guard
+	build/bin/plimsoll demo --output build/demo
 	if .venv/bin/python -c 'import ipykernel, nbclient' 2> /dev/null; then .venv/bin/python scripts/guard_demo.py; else echo 'the guard is not shown: no ipykernel and nbclient in .venv'; fi
 
 test: build  ## builds, then runs all tests

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "curves.h"
+#include "forecast_text.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
 #include "plimsoll/model.h"
@@ -73,7 +74,7 @@ void run(const DemoOptions& o) {
   set_random_seed(1);
   Model model = make_model();
   model.compile({.optimizer = Adam(1e-3), .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
-  fmt::print("{}\n", model.summary());
+  fmt::print("{}\n{}\n", model.summary(), cli::forecast_text(forecast(model, kBatch), kBatch));
 
   const auto start = std::chrono::steady_clock::now();
   const History history = model.fit(train.x, train.y,

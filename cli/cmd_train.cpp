@@ -5,6 +5,7 @@
 #include "curves.h"
 #include "data_source.h"
 #include "events.h"
+#include "forecast_text.h"
 #include "model_source.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
@@ -14,12 +15,12 @@ namespace {
 using namespace plimsoll;
 
 struct TrainOptions {
-  std::string model, save, plot, memory, optimizer = "adam", backup, csv;
+  std::string model, save, plot, memory, optimizer = "adam";
   std::vector<std::string> loss, metrics;
   cli::DataArguments data;
   std::string validation;
   double learning_rate = 0, validation_split = 0;
-  int64_t batch = 32, epochs = 1, patience = 0;
+  int64_t batch = 32, epochs = 1;
   uint64_t seed = 0;
   int threads = 0;
   bool seeded = false, no_shuffle = false, json = false;
@@ -85,6 +86,7 @@ void run(const TrainOptions& a) {
     const uint64_t seed = a.seeded ? a.seed : static_cast<uint64_t>(next_seed());
     train = train.shuffle(seed, train.random_access() ? 0 : kWindow);
   }
+  if (!a.json && !model.inputs().empty()) fmt::print("{}", cli::forecast_text(forecast(model, a.batch), a.batch));
   const History history = model.fit(train.batch(a.batch).prefetch(2), fit_args(a, split));
   if (!a.save.empty()) {
     model.save(a.save);
@@ -94,7 +96,12 @@ void run(const TrainOptions& a) {
     cli::write_text(a.plot, cli::curves_svg(history));
     say(a, "drew", a.plot);
   }
-  if (!a.json) fmt::print("peak memory: {} of the process\n", memory_text(memory_use().resident_peak));
+  const MemoryUse use = memory_use();
+  if (!a.json) {
+    fmt::print("measured peak: {} held by the engine, {} resident in the process\n", memory_text(use.engine_peak),
+               memory_text(use.resident_peak));
+  }
+  if (history.interrupted) throw CLI::RuntimeError(130);
 }
 
 }  // namespace

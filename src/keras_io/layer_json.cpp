@@ -124,6 +124,7 @@ Layer layer_from_json(const Json& json) {
   auto layer = std::static_pointer_cast<LayerBase>(make_object(Family::layer, text_of(json, "class_name")));
   const Json* config = find(json, "config");
   config_from_json(*layer, config ? *config : Json::object(), network_hooks());
+  if (layer->name().empty()) layer->set_name(unique_layer_name(layer->class_name()));
   return Layer(layer);
 }
 

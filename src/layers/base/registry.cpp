@@ -69,7 +69,9 @@ std::shared_ptr<Configurable> make_object(Family family, std::string_view name) 
 std::vector<std::string> object_names(Family family) {
   std::vector<std::string> names;
   for (const ClassDef& row : rows()) {
-    if (row.family == family) names.emplace_back(row.alias.empty() ? row.name : row.alias);
+    if (row.family != family) continue;
+    names.emplace_back(row.name);
+    if (!row.alias.empty()) names.emplace_back(row.alias);
   }
   std::sort(names.begin(), names.end());
   return names;
