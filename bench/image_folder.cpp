@@ -1,5 +1,6 @@
-// image_folder FOLDER SIZE THREADS: for each line on standard input reads all images below FOLDER, shuffled, in batches of
-// 32 of SIZE x SIZE float32, and prints {"value": images per second}. Driven by image_folder.py.
+// image_folder FOLDER SIZE THREADS: for each line on standard input reads all images below FOLDER, shuffled,
+// in batches of 32 of SIZE x SIZE float32, and prints {"value": images per second}. Driven by
+// image_folder.py.
 #include <chrono>
 #include <cstdio>
 #include <iostream>
@@ -15,7 +16,8 @@ int main(int argc, char** argv) {
   }
   try {
     const int64_t side = std::stoll(argv[2]);
-    const Dataset data = Dataset::images(argv[1], {.size = {side, side}, .threads = std::stoi(argv[3])}).shuffle(1).batch(32);
+    const Dataset data =
+        Dataset::images(argv[1], {.size = {side, side}, .threads = std::stoi(argv[3])}).shuffle(1).batch(32);
     std::cout << "{}" << std::endl;
     int64_t epoch = 0;
     for (std::string line; std::getline(std::cin, line); ++epoch) {

@@ -1,7 +1,7 @@
-// Arrays in NumPy's file formats, and CSV, as tensors. What is read is charged to the account; all sizes of a file are checked
-// before anything is allocated. Writing is atomic: under another name, synced, then renamed; a failure or a kill
-// leaves the old file or the new one. Functions throw Error{not_found}, {io}, {bad_file} with file and place, and {unsupported}
-// for element types that have no DType (text, objects, dates).
+// Arrays in NumPy's file formats, and CSV, as tensors. What is read is charged to the account; all sizes of a
+// file are checked before anything is allocated. Writing is atomic: under another name, synced, then renamed;
+// a failure or a kill leaves the old file or the new one. Functions throw Error{not_found}, {io}, {bad_file}
+// with file and place, and {unsupported} for element types that have no DType (text, objects, dates).
 #pragma once
 
 #include <string>
@@ -24,8 +24,8 @@ NamedTypes npz_types(const std::string& path);
 // bfloat16 becomes float32, which NumPy can read.
 void write_npy(const std::string& path, const Tensor& array);
 void write_npz(const std::string& path, const NamedTensors& arrays);  // not compressed, as np.savez
-// One row per record, one column per element of a record; a header line if there are column names, as many as columns.
-// Numbers are written so that they read back exactly.
+// One row per record, one column per element of a record; a header line if there are column names, as many as
+// columns. Numbers are written so that they read back exactly.
 void write_csv(const std::string& path, const Tensor& array, const std::vector<std::string>& columns = {});
 
 }  // namespace plimsoll

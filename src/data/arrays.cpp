@@ -42,8 +42,8 @@ SourcePtr array_source(std::vector<Tensor> x, std::vector<Tensor> y, std::vector
       require(t.defined() && !t.is_symbolic() && t.rank() >= 1, "dataset.arrays", "expected ", name,
               " to be concrete tensors with an axis of records, got ", t.defined() ? t.type().str() : "none");
       if (records < 0) records = t.dim(0);
-      require(t.dim(0) == records, "dataset.arrays", "expected all arrays to have ", records, " records as the first, got ",
-              t.type(), " for ", name);
+      require(t.dim(0) == records, "dataset.arrays", "expected all arrays to have ", records,
+              " records as the first, got ", t.type(), " for ", name);
       list.push_back({t.dtype(), t.shape().without(0)});
       columns.push_back(std::move(t));
     }

@@ -28,8 +28,10 @@ class FileStream final : public ByteStream {
 
 class InflateStream final : public ByteStream {
  public:
-  InflateStream(FileSource packed, uint64_t size, uint32_t crc) : packed_(std::move(packed)), size_(size), wanted_(crc) {
-    if (::inflateInit2(&z_, -MAX_WBITS) != Z_OK) fail(ErrorKind::out_of_memory, packed_.name(), "zlib cannot start");
+  InflateStream(FileSource packed, uint64_t size, uint32_t crc)
+      : packed_(std::move(packed)), size_(size), wanted_(crc) {
+    if (::inflateInit2(&z_, -MAX_WBITS) != Z_OK)
+      fail(ErrorKind::out_of_memory, packed_.name(), "zlib cannot start");
   }
   ~InflateStream() override { ::inflateEnd(&z_); }
   uint64_t size() const override { return size_; }
@@ -49,7 +51,8 @@ class InflateStream final : public ByteStream {
 
  private:
   [[noreturn]] void damaged(std::string_view what) const {
-    fail(ErrorKind::bad_file, packed_.name(), "the compressed data ", what, ", at byte ", at_, " of ", packed_.size());
+    fail(ErrorKind::bad_file, packed_.name(), "the compressed data ", what, ", at byte ", at_, " of ",
+         packed_.size());
   }
 
   // Up to `most` bytes, at least one.

@@ -1,5 +1,5 @@
-// ByteStream: bytes in order, of a part of a file or of a compressed member of a zip archive. Used by one thread at a
-// time; takes a fixed amount of memory.
+// ByteStream: bytes in order, of a part of a file or of a compressed member of a zip archive. Used by one
+// thread at a time; takes a fixed amount of memory.
 #pragma once
 
 #include <cstdint>

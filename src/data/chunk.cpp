@@ -25,7 +25,8 @@ Record record_at(const Batch& batch, int64_t row) {
     for (const Tensor& t : from) {
       const Shape shape = t.shape().without(0);
       const int64_t bytes = byte_size(t.dtype(), shape);
-      to.emplace_back(t.dtype(), shape, Buffer::wrap(static_cast<char*>(t.data()) + row * bytes, bytes, t.buffer()));
+      to.emplace_back(t.dtype(), shape,
+                      Buffer::wrap(static_cast<char*>(t.data()) + row * bytes, bytes, t.buffer()));
     }
   };
   view(batch.x, record.x);
@@ -38,18 +39,19 @@ Record record_at(const Batch& batch, int64_t row) {
 void store(Record& record, const RecordTypes& types, const Rows& rows, int64_t row) {
   const std::vector<TensorType> wanted = flat_types(types);
   const auto tensors = flat(record);
-  require(tensors.size() == wanted.size(), "dataset.map", "expected ", wanted.size(), " tensors in a record, got ",
-          tensors.size());
+  require(tensors.size() == wanted.size(), "dataset.map", "expected ", wanted.size(),
+          " tensors in a record, got ", tensors.size());
   for (size_t c = 0; c < tensors.size(); ++c) {
-    require(tensors[c]->type() == wanted[c], "dataset.map", "expected every record to become ", wanted[c], ", got ",
-            tensors[c]->type());
+    require(tensors[c]->type() == wanted[c], "dataset.map", "expected every record to become ", wanted[c],
+            ", got ", tensors[c]->type());
     for (size_t other = 0; other < tensors.size(); ++other) {  // two columns may have changed places
       if (other != c && tensors[c]->data() == rows.at(other, row)) *tensors[c] = tensors[c]->copy();
     }
   }
   for (size_t c = 0; c < tensors.size(); ++c) {
     char* to = rows.at(c, row);
-    if (tensors[c]->data() != to) std::memcpy(to, tensors[c]->data(), static_cast<size_t>(rows.columns[c].bytes));
+    if (tensors[c]->data() != to)
+      std::memcpy(to, tensors[c]->data(), static_cast<size_t>(rows.columns[c].bytes));
   }
 }
 
@@ -68,8 +70,10 @@ ChunkMaker::ChunkMaker(std::shared_ptr<const Dataset::Body> body, int64_t epoch,
   const bool changed = !body_->settings.changes.empty();
   one_by_one_ = changed || source.can_be_bad();
   const int64_t bytes = std::max<int64_t>(1, record_bytes(source.types()));
-  if (!one_by_one_) grain_ = std::max<int64_t>(1, kGrainBytes / bytes);
-  else grain_ = changed || order_ ? 1 : kGrainRaw;
+  if (!one_by_one_)
+    grain_ = std::max<int64_t>(1, kGrainBytes / bytes);
+  else
+    grain_ = changed || order_ ? 1 : kGrainRaw;
 }
 
 bool ChunkMaker::begin(Chunk& chunk) {
@@ -99,14 +103,17 @@ bool ChunkMaker::next_raw(RawRecord& record) {
   return stream_ != nullptr;
 }
 
-void ChunkMaker::work(Chunk& chunk, int64_t from, int64_t to, Scratch& scratch, std::mutex& mutex) const noexcept {
+void ChunkMaker::work(Chunk& chunk, int64_t from, int64_t to, Scratch& scratch,
+                      std::mutex& mutex) const noexcept {
   int64_t row = from;
   try {
     if (!one_by_one_) read(chunk, from, to, chunk.rows, from, scratch);
     for (; one_by_one_ && row < to; ++row) {
       try {
-        if (body_->settings.changes.empty()) read(chunk, row, row + 1, chunk.rows, row, scratch);
-        else read_changed(chunk, row, scratch);
+        if (body_->settings.changes.empty())
+          read(chunk, row, row + 1, chunk.rows, row, scratch);
+        else
+          read_changed(chunk, row, scratch);
       } catch (const Error& error) {
         if (!may_leave_out(error)) throw;
         chunk.bad[static_cast<size_t>(row)] = 1;
@@ -127,7 +134,8 @@ bool ChunkMaker::may_leave_out(const Error& error) const noexcept {
          (kind == ErrorKind::bad_file || kind == ErrorKind::not_found || kind == ErrorKind::unsupported);
 }
 
-void ChunkMaker::read(Chunk& chunk, int64_t from, int64_t to, const Rows& rows, int64_t row, Scratch& scratch) const {
+void ChunkMaker::read(Chunk& chunk, int64_t from, int64_t to, const Rows& rows, int64_t row,
+                      Scratch& scratch) const {
   const Source& source = *body_->source;
   if (order_) {
     const auto count = static_cast<size_t>(to - from);

@@ -1,5 +1,5 @@
-// Chunk: consecutive positions of an epoch on their way into a batch. ChunkMaker fills chunks: begin() in order, by one
-// thread at a time; work() on any rows of a chunk that has begun, from several threads at once.
+// Chunk: consecutive positions of an epoch on their way into a batch. ChunkMaker fills chunks: begin() in
+// order, by one thread at a time; work() on any rows of a chunk that has begun, from several threads at once.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ namespace plimsoll::data {
 struct Chunk {
   Batch batch;
   Rows rows;
-  int64_t first = 0;  // position of row 0 in the epoch
-  int64_t count = 0;  // rows
-  std::vector<int64_t> records;     // with random access
-  std::vector<RawRecord> raw;       // of a stream
-  std::vector<uint8_t> bad;         // by row, where bad records are left out
-  std::exception_ptr error;         // the first row's that ended the reading
+  int64_t first = 0;             // position of row 0 in the epoch
+  int64_t count = 0;             // rows
+  std::vector<int64_t> records;  // with random access
+  std::vector<RawRecord> raw;    // of a stream
+  std::vector<uint8_t> bad;      // by row, where bad records are left out
+  std::exception_ptr error;      // the first row's that ended the reading
   int64_t error_row = INT64_MAX;
 };
 

@@ -27,9 +27,8 @@ Crew::~Crew() {
 std::unique_ptr<Chunk> Crew::take() {
   if (threads_.empty()) return fill_here();
   std::unique_lock lock(mutex_);
-  can_take_.wait(lock, [&] {
-    return jobs_.empty() ? ended_ : jobs_.front()->rows_done == jobs_.front()->chunk->count;
-  });
+  can_take_.wait(
+      lock, [&] { return jobs_.empty() ? ended_ : jobs_.front()->rows_done == jobs_.front()->chunk->count; });
   if (jobs_.empty()) {
     if (begin_error_) std::rethrow_exception(begin_error_);
     return nullptr;
@@ -63,9 +62,12 @@ void Crew::run() noexcept {
   Scratch scratch;
   std::unique_lock lock(mutex_);
   while (!stop_) {
-    if (Job* job = job_with_rows()) work_on(*job, scratch, lock);
-    else if (!beginning_ && !ended_ && jobs_.size() < ahead_) begin_job(lock);
-    else can_work_.wait(lock);
+    if (Job* job = job_with_rows())
+      work_on(*job, scratch, lock);
+    else if (!beginning_ && !ended_ && jobs_.size() < ahead_)
+      begin_job(lock);
+    else
+      can_work_.wait(lock);
   }
 }
 

@@ -1,5 +1,5 @@
-// Crew: threads that fill chunks ahead of a reader, in order, at most `ahead` of them at a time. With no threads the one
-// that takes a chunk fills it. take() and give() are called by one thread at a time.
+// Crew: threads that fill chunks ahead of a reader, in order, at most `ahead` of them at a time. With no
+// threads the one that takes a chunk fills it. take() and give() are called by one thread at a time.
 #pragma once
 
 #include <condition_variable>
@@ -31,7 +31,7 @@ class Crew {
  private:
   struct Job {
     std::unique_ptr<Chunk> chunk;
-    int64_t next_row = 0;   // first that nobody has taken
+    int64_t next_row = 0;  // first that nobody has taken
     int64_t rows_done = 0;
   };
 
@@ -44,7 +44,7 @@ class Crew {
   ChunkMaker maker_;
   size_t ahead_;
   std::mutex mutex_;
-  std::mutex error_mutex_;             // of the chunks' errors
+  std::mutex error_mutex_;  // of the chunks' errors
   std::condition_variable can_work_;
   std::condition_variable can_take_;
   std::deque<std::unique_ptr<Job>> jobs_;  // in order; the front is the next to be taken

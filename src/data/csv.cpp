@@ -13,8 +13,8 @@ namespace {
 
 // What pandas takes for a missing value.
 constexpr std::array<std::string_view, 19> kMissing = {
-    "",     "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
-    "<NA>", "N/A",  "NA",       "NULL", "NaN",    "None",     "n/a",  "nan",  "null"};
+    "",     "#N/A", "#N/A N/A", "#NA",  "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+    "<NA>", "N/A",  "NA",       "NULL", "NaN",     "None",     "n/a",  "nan",  "null"};
 
 bool is_missing(std::string_view text) {
   return text.size() <= 8 && std::find(kMissing.begin(), kMissing.end(), text) != kMissing.end();
@@ -46,7 +46,8 @@ bool parse_truth(std::string_view text, double& value) {
 }
 
 bool can_hold(DType dtype) {
-  return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::i32 || dtype == DType::i64 || dtype == DType::u8;
+  return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::i32 || dtype == DType::i64 ||
+         dtype == DType::u8;
 }
 
 template <class T>
@@ -63,9 +64,13 @@ bool store_whole(double value, char* to) {
 // False if the type cannot hold the value.
 bool store(DType dtype, double value, std::string_view text, char* to) {
   switch (dtype) {
-    case DType::f64: std::memcpy(to, &value, sizeof value); return true;
-    case DType::i32: return store_whole<int32_t>(value, to);
-    case DType::u8: return store_whole<uint8_t>(value, to);
+    case DType::f64:
+      std::memcpy(to, &value, sizeof value);
+      return true;
+    case DType::i32:
+      return store_whole<int32_t>(value, to);
+    case DType::u8:
+      return store_whole<uint8_t>(value, to);
     case DType::i64: {
       int64_t whole = 0;  // exactly, where the text is a whole number
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
@@ -104,7 +109,8 @@ size_t find_column(const Layout& layout, const std::string& name, const std::str
     return static_cast<size_t>(number < 0 ? number + count : number);
   }
   std::string there;
-  for (size_t i = 0; i < layout.names.size() && there.size() < 500; ++i) there += concat(i ? ", '" : "'", layout.names[i], "'");
+  for (size_t i = 0; i < layout.names.size() && there.size() < 500; ++i)
+    there += concat(i ? ", '" : "'", layout.names[i], "'");
   fail(ErrorKind::not_found, path, "expected a column '", name, "', got ", there);
 }
 
@@ -151,7 +157,8 @@ Layout read_layout(const FileSource& file, const CsvOptions& options) {
   CsvFields fields(row.text(), options.delimiter);
   std::string room;
   for (std::string_view field; fields.next(field, room);) {
-    layout.names.push_back(options.header ? std::string(trimmed(field)) : std::to_string(layout.names.size()));
+    layout.names.push_back(options.header ? std::string(trimmed(field))
+                                          : std::to_string(layout.names.size()));
   }
   if (fields.bad()) fail(ErrorKind::bad_file, file.name(), "line 1: a quote that does not end");
   lay_out(layout, options, file.name());
@@ -182,7 +189,9 @@ class CsvSource final : public Source {
   }
 
   bool can_be_bad() const override { return true; }
-  std::unique_ptr<RawStream> open(int64_t) const override { return std::make_unique<CsvStream>(file_, options_); }
+  std::unique_ptr<RawStream> open(int64_t) const override {
+    return std::make_unique<CsvStream>(file_, options_);
+  }
 
   void decode(const RawRecord& record, const Rows& to, int64_t row) const override {
     CsvFields fields(record.bytes.text(), options_.delimiter);
@@ -193,10 +202,12 @@ class CsvSource final : public Source {
       const Target& target = layout_.targets[index];
       if (target.column < 0) continue;
       const DType dtype = dtypes_[static_cast<size_t>(target.column)];
-      char* place = to.at(static_cast<size_t>(target.column), row) + target.element * static_cast<int64_t>(size_of(dtype));
+      char* place = to.at(static_cast<size_t>(target.column), row) +
+                    target.element * static_cast<int64_t>(size_of(dtype));
       decode_field(trimmed(field), dtype, place, record, index);
     }
-    if (fields.bad()) fail(ErrorKind::bad_file, file_.name(), "line ", record.place, ": a quote that does not end");
+    if (fields.bad())
+      fail(ErrorKind::bad_file, file_.name(), "line ", record.place, ": a quote that does not end");
     if (index != layout_.targets.size()) {
       fail(ErrorKind::bad_file, file_.name(), "line ", record.place, ": expected ", layout_.targets.size(),
            " fields, got ", index);
@@ -204,20 +215,25 @@ class CsvSource final : public Source {
   }
 
  private:
-  void decode_field(std::string_view text, DType dtype, char* to, const RawRecord& record, size_t index) const {
+  void decode_field(std::string_view text, DType dtype, char* to, const RawRecord& record,
+                    size_t index) const {
     double value = 0;
     if (is_missing(text)) {
-      if (!options_.missing) bad(record, index, "a missing value: set CsvOptions::missing to what it stands for");
+      if (!options_.missing)
+        bad(record, index, "a missing value: set CsvOptions::missing to what it stands for");
       value = *options_.missing;
     } else if (!parse_number(text, value) && !parse_truth(text, value)) {
-      bad(record, index, concat("expected a number, got '", text.substr(0, 60),
-                                "': turn text into numbers first, or leave the column out (CsvOptions::columns)"));
+      bad(record, index,
+          concat("expected a number, got '", text.substr(0, 60),
+                 "': turn text into numbers first, or leave the column out (CsvOptions::columns)"));
     }
-    if (!store(dtype, value, text, to)) bad(record, index, concat("expected ", dtype, ", got '", text.substr(0, 60), "'"));
+    if (!store(dtype, value, text, to))
+      bad(record, index, concat("expected ", dtype, ", got '", text.substr(0, 60), "'"));
   }
 
   [[noreturn]] void bad(const RawRecord& record, size_t index, std::string_view what) const {
-    fail(ErrorKind::bad_file, file_.name(), "line ", record.place, ", column ", index, " ('", layout_.names[index], "'): ", what);
+    fail(ErrorKind::bad_file, file_.name(), "line ", record.place, ", column ", index, " ('",
+         layout_.names[index], "'): ", what);
   }
 
   FileSource file_;
@@ -232,7 +248,8 @@ SourcePtr csv_source(const FileSource& file, const CsvOptions& options) {
   require(options.delimiter != '"' && options.delimiter != '\n' && options.delimiter != '\r', "dataset.csv",
           "expected a delimiter that is neither a quote nor the end of a line");
   require(can_hold(options.dtype) && can_hold(options.label_dtype), "dataset.csv",
-          "expected dtypes among float32, float64, int32, int64 and uint8, got ", options.dtype, " and ", options.label_dtype);
+          "expected dtypes among float32, float64, int32, int64 and uint8, got ", options.dtype, " and ",
+          options.label_dtype);
   Layout layout = read_layout(file, options);
   return std::make_shared<CsvSource>(file, std::move(layout), options);
 }

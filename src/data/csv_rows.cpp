@@ -14,7 +14,8 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 }  // namespace
 
 CsvRows::CsvRows(FileSource file, char delimiter) : file_(std::move(file)), delimiter_(delimiter) {
-  if (refill() && block_.text().starts_with(kByteOrderMark)) at_ = static_cast<int64_t>(kByteOrderMark.size());
+  if (refill() && block_.text().starts_with(kByteOrderMark))
+    at_ = static_cast<int64_t>(kByteOrderMark.size());
 }
 
 bool CsvRows::refill() {
@@ -109,7 +110,8 @@ std::string_view CsvFields::quoted(std::string& room) {
   }
   ++at_;
   const size_t end = std::min(row_.find(delimiter_, at_), row_.size());
-  room.append(row_.substr(at_, end - at_));  // what follows the quotes belongs to the field, as pandas reads it
+  room.append(
+      row_.substr(at_, end - at_));  // what follows the quotes belongs to the field, as pandas reads it
   at_ = end;
   return room;
 }

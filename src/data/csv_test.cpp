@@ -26,10 +26,14 @@ class Csv : public ::testing::Test {
 std::vector<double> values(const Tensor& t) {
   std::vector<double> all;
   for (int64_t i = 0; i < t.shape().elements(); ++i) {
-    if (t.dtype() == DType::f32) all.push_back(t.data<float>()[i]);
-    else if (t.dtype() == DType::f64) all.push_back(t.data<double>()[i]);
-    else if (t.dtype() == DType::i32) all.push_back(t.data<int32_t>()[i]);
-    else all.push_back(static_cast<double>(t.data<int64_t>()[i]));
+    if (t.dtype() == DType::f32)
+      all.push_back(t.data<float>()[i]);
+    else if (t.dtype() == DType::f64)
+      all.push_back(t.data<double>()[i]);
+    else if (t.dtype() == DType::i32)
+      all.push_back(t.data<int32_t>()[i]);
+    else
+      all.push_back(static_cast<double>(t.data<int64_t>()[i]));
   }
   return all;
 }
@@ -71,7 +75,8 @@ TEST_F(Csv, ColumnsGoByNameAndNumber) {
 
 TEST_F(Csv, QuotesLineEndsBlanksAndMarksAreUnderstood) {
   const Dataset data =
-      csv("\xEF\xBB\xBF\"a\",\"b \"\"x\"\"\",\"c\nd\"\r\n\"1\", 2 ,3\r\n\r\n\n+4,-5e-1,\"6\"\r", {.label = {"c\nd"}, .columns = {"a", "b \"x\""}});
+      csv("\xEF\xBB\xBF\"a\",\"b \"\"x\"\"\",\"c\nd\"\r\n\"1\", 2 ,3\r\n\r\n\n+4,-5e-1,\"6\"\r",
+          {.label = {"c\nd"}, .columns = {"a", "b \"x\""}});
   const Batch all = all_of(data);
   EXPECT_EQ(values(all.x[0]), (Values{1, 2, 4, -0.5}));
   EXPECT_EQ(values(all.y[0]), (Values{3, 6}));
@@ -80,7 +85,8 @@ TEST_F(Csv, QuotesLineEndsBlanksAndMarksAreUnderstood) {
 TEST_F(Csv, NumbersAreThoseOfTheirText) {
   const Batch all = all_of(csv("a\n0.1\n1e400\n-1e-400\ninf\nTrue\nfalse\n", {.dtype = DType::f64}));
   EXPECT_EQ(values(all.x[0]), (Values{0.1, HUGE_VAL, 0, HUGE_VAL, 1, 0}));
-  const Batch whole = all_of(csv("a,b\n9007199254740993,3\n-7,4.0\n", {.label = {"a"}, .dtype = DType::i32, .label_dtype = DType::i64}));
+  const Batch whole = all_of(csv("a,b\n9007199254740993,3\n-7,4.0\n",
+                                 {.label = {"a"}, .dtype = DType::i32, .label_dtype = DType::i64}));
   EXPECT_EQ(whole.y[0].data<int64_t>()[0], 9007199254740993);
   EXPECT_EQ(values(whole.x[0]), (Values{3, 4}));
 }
@@ -132,11 +138,13 @@ TEST_F(Csv, ALargeFileStreamsInLittleMemory) {
   {
     std::ofstream out(path_);
     out << "i,j,text\n";
-    for (int i = 0; i < 60'000; ++i) out << i << ',' << 2 * i << ",\"" << std::string(static_cast<size_t>(i % 40), 'x') << "\"\n";
+    for (int i = 0; i < 60'000; ++i)
+      out << i << ',' << 2 * i << ",\"" << std::string(static_cast<size_t>(i % 40), 'x') << "\"\n";
   }
   const int64_t before = account::used();
   account::reset_peak();
-  const Dataset data = Dataset::csv(path_, {.label = {"i"}, .columns = {"j"}, .label_dtype = DType::i32}).batch(1000);
+  const Dataset data =
+      Dataset::csv(path_, {.label = {"i"}, .columns = {"j"}, .label_dtype = DType::i32}).batch(1000);
   for (const int threads : {0, 2}) {
     int32_t want = 0;
     const auto reader = data.map([](Record&) {}, threads).prefetch(threads).read();

@@ -30,7 +30,8 @@ std::shared_ptr<const Dataset::Body> edited(const Dataset::Body& from, Edit&& ed
 
 std::shared_ptr<const Dataset::Body> with_step(const Dataset::Body& from, const OrderStep& step) {
   auto body = edited(from, [&](Settings& s) { s.order.push_back(step); });
-  if (body->random_access()) data::size_after(*body->source->records(), body->settings.order);  // checks for overflow
+  if (body->random_access())
+    data::size_after(*body->source->records(), body->settings.order);  // checks for overflow
   return body;
 }
 
@@ -47,7 +48,8 @@ RecordTypes types_of(const Record& record) {
   RecordTypes types;
   const auto add = [](const std::vector<Tensor>& tensors, std::vector<TensorType>& list) {
     for (const Tensor& t : tensors) {
-      require(t.defined() && !t.is_symbolic(), "dataset.map", "expected concrete tensors in the changed record");
+      require(t.defined() && !t.is_symbolic(), "dataset.map",
+              "expected concrete tensors in the changed record");
       list.push_back(t.type());
     }
   };
@@ -110,7 +112,8 @@ Dataset Dataset::repeat(int64_t count) const {
 
 Dataset Dataset::batch(int64_t size, bool drop_remainder) const {
   require(size > 0, "dataset.batch", "expected a size of 1 or more, got ", size);
-  for (const TensorType& type : data::flat_types(body_->types)) byte_size(type.dtype, type.shape.inserted(0, size));
+  for (const TensorType& type : data::flat_types(body_->types))
+    byte_size(type.dtype, type.shape.inserted(0, size));
   return Dataset(edited(*body_, [&](Settings& s) {
     s.batch = size;
     s.drop_remainder = drop_remainder;
@@ -157,8 +160,8 @@ const RecordTypes& Dataset::types() const { return body_->types; }
 const std::vector<std::string>& Dataset::class_names() const { return body_->source->class_names(); }
 
 std::unique_ptr<BatchReader> Dataset::read(int64_t epoch, int64_t first_batch) const {
-  require(epoch >= 0 && first_batch >= 0, "dataset.read", "expected an epoch and a batch of 0 or more, got ", epoch,
-          " and ", first_batch);
+  require(epoch >= 0 && first_batch >= 0, "dataset.read", "expected an epoch and a batch of 0 or more, got ",
+          epoch, " and ", first_batch);
   return data::make_reader(body_, epoch, first_batch);
 }
 

@@ -1,5 +1,3 @@
-#include "plimsoll/data.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <set>
 
 #include "memory/account.h"
+#include "plimsoll/data.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll {
@@ -116,17 +115,17 @@ TEST(Dataset, StreamsAreShuffledInAWindow) {
 
 TEST(Dataset, ResumesInTheMiddleOfAnEpoch) {
   const auto bad = [](const Dataset& d) { return d.map(leave_out_multiples_of_7).skip_bad(); };
-  const std::vector<Dataset> all = {
-      numbers(100).shuffle(1),     numbers(100).shuffle(1, 8), stream(100).shuffle(1, 8),
-      stream(100),                 bad(numbers(100).shuffle(1)), bad(stream(100)).prefetch(2),
-      numbers(50).shuffle(2).repeat(2)};
+  const std::vector<Dataset> all = {numbers(100).shuffle(1),         numbers(100).shuffle(1, 8),
+                                    stream(100).shuffle(1, 8),       stream(100),
+                                    bad(numbers(100).shuffle(1)),    bad(stream(100)).prefetch(2),
+                                    numbers(50).shuffle(2).repeat(2)};
   for (size_t d = 0; d < all.size(); ++d) {
     const Dataset data = all[d].batch(6);
     const auto whole = batches_of(*data.read(3));
     for (const size_t first : {size_t{0}, size_t{1}, size_t{5}, whole.size(), whole.size() + 3}) {
       const auto rest = batches_of(*data.read(3, static_cast<int64_t>(first)));
-      const std::vector<std::vector<int32_t>> want(whole.begin() + static_cast<ptrdiff_t>(std::min(first, whole.size())),
-                                                   whole.end());
+      const std::vector<std::vector<int32_t>> want(
+          whole.begin() + static_cast<ptrdiff_t>(std::min(first, whole.size())), whole.end());
       EXPECT_EQ(rest, want) << "data set " << d << " from batch " << first;
     }
   }
@@ -190,7 +189,9 @@ TEST(Dataset, ABadRecordEndsTheReadingWithItsError) {
 }
 
 TEST(Dataset, ForeignExceptionsReachTheReader) {
-  const auto open = [](int64_t) -> Dataset::Generator { return [](Record&) -> bool { throw std::bad_alloc(); }; };
+  const auto open = [](int64_t) -> Dataset::Generator {
+    return [](Record&) -> bool { throw std::bad_alloc(); };
+  };
   const Dataset data = Dataset::generator(open, {.x = {{DType::f32, {2}}}}).skip_bad();
   for (const int64_t prefetch : {0, 2}) {
     Batch batch;

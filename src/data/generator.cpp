@@ -18,12 +18,13 @@ class GeneratorStream final : public RawStream {
     record.position = position_;
     if (!generator_(record)) return false;
     const auto tensors = flat(record);
-    require(tensors.size() == types_.size(), "dataset.generator", "expected ", types_.size(), " tensors in record ",
-            position_, ", got ", tensors.size());
+    require(tensors.size() == types_.size(), "dataset.generator", "expected ", types_.size(),
+            " tensors in record ", position_, ", got ", tensors.size());
     char* to = raw.bytes.resize(bytes_);
     for (size_t i = 0; i < types_.size(); ++i) {
-      require(tensors[i]->defined() && tensors[i]->type() == types_[i], "dataset.generator", "expected ", types_[i],
-              " in record ", position_, ", got ", tensors[i]->defined() ? tensors[i]->type().str() : "nothing");
+      require(tensors[i]->defined() && tensors[i]->type() == types_[i], "dataset.generator", "expected ",
+              types_[i], " in record ", position_, ", got ",
+              tensors[i]->defined() ? tensors[i]->type().str() : "nothing");
       const auto bytes = static_cast<size_t>(byte_size(types_[i].dtype, types_[i].shape));
       if (bytes > 0) std::memcpy(to, tensors[i]->data(), bytes);
       to += bytes;

@@ -1,5 +1,5 @@
-// Data sets of an HDF5 file, read by hyperslabs. libhdf5 takes one call at a time, so its calls are made under one lock;
-// its own messages go into our errors instead of to the terminal.
+// Data sets of an HDF5 file, read by hyperslabs. libhdf5 takes one call at a time, so its calls are made
+// under one lock; its own messages go into our errors instead of to the terminal.
 #include <hdf5.h>
 
 #include <algorithm>
@@ -50,7 +50,8 @@ herr_t first_message(unsigned, const H5E_error2_t* error, void* to) {
 [[noreturn]] void bad(const std::string& place, std::string_view what) {
   std::string reason;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first_message, &reason);
-  fail(ErrorKind::bad_file, place, what, reason.empty() ? "" : " (libhdf5: ", reason, reason.empty() ? "" : ")");
+  fail(ErrorKind::bad_file, place, what, reason.empty() ? "" : " (libhdf5: ", reason,
+       reason.empty() ? "" : ")");
 }
 
 struct Element {
@@ -65,20 +66,26 @@ std::optional<Element> element_of(hid_t type) {
     case H5T_FLOAT:
       if (size == 4) return Element{DType::f32, H5T_NATIVE_FLOAT};
       if (size == 8) return Element{DType::f64, H5T_NATIVE_DOUBLE};
-      if (size == 2 && H5Tget_order(type) == H5T_ORDER_LE && H5Tget_ebias(type) == 15) return Element{DType::f16, -1};
+      if (size == 2 && H5Tget_order(type) == H5T_ORDER_LE && H5Tget_ebias(type) == 15)
+        return Element{DType::f16, -1};
       return std::nullopt;
     case H5T_ENUM:  // h5py's bool
       if (size == 1 && H5Tget_nmembers(type) == 2) return Element{DType::boolean, -1};
       return std::nullopt;
     case H5T_INTEGER: {
       const bool is_signed = H5Tget_sign(type) != H5T_SGN_NONE;
-      if (size == 1) return is_signed ? Element{DType::i8, H5T_NATIVE_INT8} : Element{DType::u8, H5T_NATIVE_UINT8};
-      if (size == 2) return is_signed ? Element{DType::i16, H5T_NATIVE_INT16} : Element{DType::u16, H5T_NATIVE_UINT16};
-      if (size == 4) return is_signed ? Element{DType::i32, H5T_NATIVE_INT32} : Element{DType::u32, H5T_NATIVE_UINT32};
-      if (size == 8) return is_signed ? Element{DType::i64, H5T_NATIVE_INT64} : Element{DType::u64, H5T_NATIVE_UINT64};
+      if (size == 1)
+        return is_signed ? Element{DType::i8, H5T_NATIVE_INT8} : Element{DType::u8, H5T_NATIVE_UINT8};
+      if (size == 2)
+        return is_signed ? Element{DType::i16, H5T_NATIVE_INT16} : Element{DType::u16, H5T_NATIVE_UINT16};
+      if (size == 4)
+        return is_signed ? Element{DType::i32, H5T_NATIVE_INT32} : Element{DType::u32, H5T_NATIVE_UINT32};
+      if (size == 8)
+        return is_signed ? Element{DType::i64, H5T_NATIVE_INT64} : Element{DType::u64, H5T_NATIVE_UINT64};
       return std::nullopt;
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -108,10 +115,12 @@ class Column {
     std::array<hsize_t, Shape::kMaxRank + 1> start{}, sizes{};
     start[0] = static_cast<hsize_t>(first);
     sizes[0] = static_cast<hsize_t>(count);
-    for (int i = 0; i < record_.shape.rank(); ++i) sizes[static_cast<size_t>(i) + 1] = static_cast<hsize_t>(record_.shape[i]);
+    for (int i = 0; i < record_.shape.rank(); ++i)
+      sizes[static_cast<size_t>(i) + 1] = static_cast<hsize_t>(record_.shape[i]);
     const H5Handle from(H5Dget_space(*set_), H5Sclose);
     const H5Handle into(H5Screate_simple(record_.shape.rank() + 1, sizes.data(), nullptr), H5Sclose);
-    if (!from || !into || H5Sselect_hyperslab(from, H5S_SELECT_SET, start.data(), nullptr, sizes.data(), nullptr) < 0 ||
+    if (!from || !into ||
+        H5Sselect_hyperslab(from, H5S_SELECT_SET, start.data(), nullptr, sizes.data(), nullptr) < 0 ||
         H5Dread(*set_, *memory_type_, into, from, H5P_DEFAULT, to) < 0) {
       bad(place_, concat("records ", first, " to ", first + count - 1, " cannot be read"));
     }
@@ -123,11 +132,14 @@ class Column {
     const H5Handle space(H5Dget_space(set), H5Sclose);
     if (!type || !space) bad(place_, "a damaged data set");
     const std::optional<Element> element = element_of(type);
-    if (!element) fail(ErrorKind::unsupported, place_, "expected numbers or bool, got elements of another type");
-    memory_type_.emplace(H5Tcopy(element->native >= 0 ? element->native : static_cast<hid_t>(type)), H5Tclose);
+    if (!element)
+      fail(ErrorKind::unsupported, place_, "expected numbers or bool, got elements of another type");
+    memory_type_.emplace(H5Tcopy(element->native >= 0 ? element->native : static_cast<hid_t>(type)),
+                         H5Tclose);
     const int rank = H5Sget_simple_extent_ndims(space);
     if (rank < 1 || rank > Shape::kMaxRank) {
-      fail(ErrorKind::unsupported, place_, "expected 1 to ", Shape::kMaxRank, " axes, the first of records, got ", rank);
+      fail(ErrorKind::unsupported, place_, "expected 1 to ", Shape::kMaxRank,
+           " axes, the first of records, got ", rank);
     }
     std::array<hsize_t, Shape::kMaxRank> sizes{};
     H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
@@ -148,7 +160,8 @@ class Column {
     std::array<hsize_t, Shape::kMaxRank> sizes{};
     const int rank = H5Pget_chunk(made, static_cast<int>(sizes.size()), sizes.data());
     int64_t bytes = static_cast<int64_t>(size_of(record_.dtype));
-    for (int i = 0; i < rank; ++i) bytes = checked_mul(bytes, static_cast<int64_t>(sizes[static_cast<size_t>(i)]), place_);
+    for (int i = 0; i < rank; ++i)
+      bytes = checked_mul(bytes, static_cast<int64_t>(sizes[static_cast<size_t>(i)]), place_);
     cache_ = std::max(bytes, std::clamp(4 * std::min(bytes, kMostCache), kLeastCache, kMostCache));
   }
 

@@ -25,12 +25,14 @@ class Hdf5 : public ::testing::Test {
     const H5Handle space(H5Screate_simple(2, sizes, nullptr), H5Sclose);
     const H5Handle plan(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     H5Pset_chunk(plan, 2, chunk);
-    const H5Handle set(H5Dcreate2(file, "x", H5T_NATIVE_FLOAT, space, H5P_DEFAULT, plan, H5P_DEFAULT), H5Dclose);
+    const H5Handle set(H5Dcreate2(file, "x", H5T_NATIVE_FLOAT, space, H5P_DEFAULT, plan, H5P_DEFAULT),
+                       H5Dclose);
     H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, x.data());
     std::vector<int32_t> y(n);
     std::iota(y.begin(), y.end(), 0);
     const H5Handle line(H5Screate_simple(1, sizes, nullptr), H5Sclose);
-    const H5Handle labels(H5Dcreate2(file, "y", H5T_NATIVE_INT32, line, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+    const H5Handle labels(
+        H5Dcreate2(file, "y", H5T_NATIVE_INT32, line, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
     H5Dwrite(labels, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, y.data());
   }
   ~Hdf5() override { std::filesystem::remove(path_); }

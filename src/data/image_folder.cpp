@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void cannot_list(const fs::path& folder, const std::error_code& error) {
   const bool absent = error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
-  fail(absent ? ErrorKind::not_found : ErrorKind::io, folder.string(), "cannot list the folder: ", error.message());
+  fail(absent ? ErrorKind::not_found : ErrorKind::io, folder.string(),
+       "cannot list the folder: ", error.message());
 }
 
 struct Listing {
@@ -44,7 +45,8 @@ bool is_image(const std::string& name) {
   return ending == ".jpg" || ending == ".jpeg" || ending == ".png" || ending == ".gif" || ending == ".bmp";
 }
 
-// All folders below and with `folder`, not through links, as names from the root, sorted as os.walk's would be.
+// All folders below and with `folder`, not through links, as names from the root, sorted as os.walk's would
+// be.
 std::vector<std::string> walk(const fs::path& root, const std::string& folder) {
   std::vector<std::string> all = {folder};
   for (size_t i = 0; i < all.size(); ++i) {
@@ -63,8 +65,8 @@ std::vector<std::string> classes_of(const std::string& root, const ImageOptions&
   std::vector<std::string> there = list(root).folders;
   std::erase_if(there, [](const std::string& name) { return name.starts_with('.'); });
   for (const std::string& name : options.class_names) {
-    require(std::find(there.begin(), there.end(), name) != there.end(), root, "expected a folder for class '", name,
-            "', got none of that name");
+    require(std::find(there.begin(), there.end(), name) != there.end(), root, "expected a folder for class '",
+            name, "', got none of that name");
   }
   return options.class_names.empty() ? there : options.class_names;
 }
@@ -87,9 +89,10 @@ std::vector<size_t> numpy_shuffle(size_t n, uint32_t seed) {
 
 ImageFolder::ImageFolder(const std::string& folder, const ImageOptions& options) : root_(folder) {
   const bool inferred = options.labels == "inferred";
-  require(inferred || options.labels == "none", "dataset.images", "expected labels \"inferred\" or \"none\", got \"",
-          options.labels, "\"");
-  require(inferred || options.class_names.empty(), "dataset.images", "expected no class_names without labels");
+  require(inferred || options.labels == "none", "dataset.images",
+          "expected labels \"inferred\" or \"none\", got \"", options.labels, "\"");
+  require(inferred || options.class_names.empty(), "dataset.images",
+          "expected no class_names without labels");
   if (inferred) {
     class_names_ = classes_of(root_, options);
     for (size_t i = 0; i < class_names_.size(); ++i) add_class(class_names_[i], static_cast<int32_t>(i));
@@ -131,8 +134,10 @@ void ImageFolder::restrict_to_subset(const ImageOptions& options) {
           "expected subset \"training\" or \"validation\", got \"", options.subset, "\"");
   const auto validation = static_cast<ptrdiff_t>(split * static_cast<double>(files_.size()));
   const auto cut = files_.end() - validation;
-  if (training) files_.erase(cut, files_.end());
-  else files_.erase(files_.begin(), cut);
+  if (training)
+    files_.erase(cut, files_.end());
+  else
+    files_.erase(files_.begin(), cut);
   require(!files_.empty(), "dataset.images", "expected images in the ", options.subset, " subset, got none");
 }
 

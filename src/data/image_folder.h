@@ -13,8 +13,8 @@ namespace plimsoll::data {
 
 class ImageFolder {
  public:
-  // Throws Error{not_found} or {io} if a folder cannot be listed, {invalid_argument} if options make no sense or there
-  // are no images.
+  // Throws Error{not_found} or {io} if a folder cannot be listed, {invalid_argument} if options make no sense
+  // or there are no images.
   ImageFolder(const std::string& folder, const ImageOptions& options);
 
   int64_t size() const { return static_cast<int64_t>(files_.size()); }

@@ -1,13 +1,12 @@
-// libjpeg reports errors by a function that must not return. Ours jumps back to the call at hand, which throws; between the two
-// lie only frames of libjpeg and of functions without destructors.
-#include <csetjmp>
-#include <cstdio>  // jpeglib.h needs it
-
-#include <jpeglib.h>
-// After jpeglib.h.
-#include <jerror.h>
-
+// libjpeg reports errors by a function that must not return. Ours jumps back to the call at hand, which
+// throws; between the two lie only frames of libjpeg and of functions without destructors.
 #include <array>
+#include <csetjmp>
+#include <cstdio>
+// clang-format off: jpeglib.h needs cstdio, jerror.h needs jpeglib.h.
+#include <jpeglib.h>
+#include <jerror.h>
+// clang-format on
 
 #include "data/charge.h"
 #include "data/image.h"
@@ -36,7 +35,8 @@ struct ErrorHandler {
 
 void on_message(j_common_ptr info, int level) {
   const int code = info->err->msg_code;
-  if (level < 0 && (code == JWRN_HIT_MARKER || code == JWRN_JPEG_EOF || code == JWRN_HUFF_BAD_CODE)) leave(info);
+  if (level < 0 && (code == JWRN_HIT_MARKER || code == JWRN_JPEG_EOF || code == JWRN_HUFF_BAD_CODE))
+    leave(info);
 }
 
 void on_progress(j_common_ptr info) {
@@ -73,21 +73,24 @@ class JpegRows final : public ImageRows {
   // Calls libjpeg. Throws what it reports.
   template <class Call>
   void guard(Call&& call) {
-    if (setjmp(handler_.jump) != 0) fail(ErrorKind::bad_file, name_, "a damaged JPEG image: ", handler_.message.data());
+    if (setjmp(handler_.jump) != 0)
+      fail(ErrorKind::bad_file, name_, "a damaged JPEG image: ", handler_.message.data());
     call();
   }
 
   void open(std::string_view bytes, int64_t channels) {
     info_.progress = &progress_;
     guard([&] {
-      jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<unsigned long>(bytes.size()));
+      jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(bytes.data()),
+                   static_cast<unsigned long>(bytes.size()));
       jpeg_read_header(&info_, TRUE);
     });
     width_ = info_.image_width;
     height_ = info_.image_height;
     channels_ = channels;
     if (width_ * height_ > kMostPixels) {
-      fail(ErrorKind::bad_file, name_, "an image of ", width_, " x ", height_, " pixels, more than the ", kMostPixels, " allowed");
+      fail(ErrorKind::bad_file, name_, "an image of ", width_, " x ", height_, " pixels, more than the ",
+           kMostPixels, " allowed");
     }
     if (info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK) {
       fail(ErrorKind::unsupported, name_, "a JPEG image in CMYK: expected gray or colours of a screen");
@@ -95,7 +98,8 @@ class JpegRows final : public ImageRows {
     if (jpeg_has_multiple_scans(&info_)) charge_coefficients();
     info_.out_color_space = channels == 1 ? JCS_GRAYSCALE : channels == 3 ? JCS_RGB : JCS_EXT_RGBA;
     guard([&] { jpeg_start_decompress(&info_); });
-    row_ = reinterpret_cast<uint8_t*>(scratch_.lines.resize(width_ * channels + kOffAlignment)) + kOffAlignment;
+    row_ =
+        reinterpret_cast<uint8_t*>(scratch_.lines.resize(width_ * channels + kOffAlignment)) + kOffAlignment;
   }
 
   // libjpeg keeps all coefficients of an image with several scans.

@@ -64,7 +64,8 @@ class PngRows final : public ImageRows {
 
   template <class Call>
   void guard(Call&& call) {
-    if (setjmp(png_jmpbuf(png_)) != 0) fail(ErrorKind::bad_file, name_, "a damaged PNG image: ", message_.data());
+    if (setjmp(png_jmpbuf(png_)) != 0)
+      fail(ErrorKind::bad_file, name_, "a damaged PNG image: ", message_.data());
     call();
   }
 
@@ -78,7 +79,8 @@ class PngRows final : public ImageRows {
     height_ = png_get_image_height(png_, info_);
     channels_ = channels;
     if (width_ * height_ > kMostPixels) {
-      fail(ErrorKind::bad_file, name_, "an image of ", width_, " x ", height_, " pixels, more than the ", kMostPixels, " allowed");
+      fail(ErrorKind::bad_file, name_, "an image of ", width_, " x ", height_, " pixels, more than the ",
+           kMostPixels, " allowed");
     }
     const bool colour = (png_get_color_type(png_, info_) & PNG_COLOR_MASK_COLOR) != 0;  // a palette too
     turn_gray_ = channels == 1 && colour;
@@ -90,7 +92,8 @@ class PngRows final : public ImageRows {
     });
     row_bytes_ = static_cast<int64_t>(png_get_rowbytes(png_, info_));
     const int64_t wanted = width_ * (turn_gray_ ? 3 : channels);
-    if (row_bytes_ != wanted) fail(ErrorKind::bad_file, name_, "expected rows of ", wanted, " bytes, got ", row_bytes_);
+    if (row_bytes_ != wanted)
+      fail(ErrorKind::bad_file, name_, "expected rows of ", wanted, " bytes, got ", row_bytes_);
     row_ = reinterpret_cast<uint8_t*>(scratch_.lines.resize(row_bytes_ + width_));
     gray_ = row_ + row_bytes_;
     if (interlaced) read_whole();
@@ -101,8 +104,10 @@ class PngRows final : public ImageRows {
     png_set_expand(png_);
     png_set_strip_16(png_);
     if (channels > 1 && !colour) png_set_gray_to_rgb(png_);
-    if (channels < 4) png_set_strip_alpha(png_);
-    else png_set_add_alpha(png_, 0xff, PNG_FILLER_AFTER);
+    if (channels < 4)
+      png_set_strip_alpha(png_);
+    else
+      png_set_add_alpha(png_, 0xff, PNG_FILLER_AFTER);
   }
 
   // The passes of an interlaced image each touch all of it.
@@ -131,7 +136,8 @@ class PngRows final : public ImageRows {
 
 }  // namespace
 
-std::unique_ptr<ImageRows> open_png(std::string_view bytes, const std::string& name, int64_t channels, Scratch& scratch) {
+std::unique_ptr<ImageRows> open_png(std::string_view bytes, const std::string& name, int64_t channels,
+                                    Scratch& scratch) {
   return std::make_unique<PngRows>(bytes, name, channels, scratch);
 }
 

@@ -1,5 +1,6 @@
-// Each output row lies between two input rows, which are resized horizontally when first needed and kept as long as
-// they are. The arithmetic is that of TensorFlow's ResizeBilinear with half_pixel_centers, in float32.
+// Each output row lies between two input rows, which are resized horizontally when first needed and kept as
+// long as they are. The arithmetic is that of TensorFlow's ResizeBilinear with half_pixel_centers, in
+// float32.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -21,7 +22,8 @@ Between between(int64_t i, float scale, int64_t inputs) {
   const float at = (static_cast<float>(i) + 0.5f) * scale - 0.5f;
   const float floor = std::floor(at);
   return {static_cast<int32_t>(std::max<int64_t>(static_cast<int64_t>(floor), 0)),
-          static_cast<int32_t>(std::min<int64_t>(static_cast<int64_t>(std::ceil(at)), inputs - 1)), at - floor};
+          static_cast<int32_t>(std::min<int64_t>(static_cast<int64_t>(std::ceil(at)), inputs - 1)),
+          at - floor};
 }
 
 Between nearest(int64_t i, float scale, int64_t inputs) {
@@ -48,8 +50,8 @@ Box box_of(const ImageRows& image, const ResizeOptions& o) {
   return box;
 }
 
-// Four floats: a pixel of up to four channels, computed at once. What lies behind a pixel of fewer is computed too
-// and then overwritten by the next, so rows have room for one pixel more.
+// Four floats: a pixel of up to four channels, computed at once. What lies behind a pixel of fewer is
+// computed too and then overwritten by the next, so rows have room for one pixel more.
 using Pixel = float __attribute__((vector_size(16)));
 
 Pixel load(const float* from) {
@@ -58,8 +60,8 @@ Pixel load(const float* from) {
   return pixel;
 }
 
-void resize_row(const float* __restrict from, const Between* __restrict columns, int64_t width, int64_t channels,
-                float* __restrict to) {
+void resize_row(const float* __restrict from, const Between* __restrict columns, int64_t width,
+                int64_t channels, float* __restrict to) {
   if (channels == 1) {
     for (int64_t x = 0; x < width; ++x) {
       const Between& c = columns[x];
@@ -77,18 +79,24 @@ void resize_row(const float* __restrict from, const Between* __restrict columns,
 }
 
 template <class T>
-void mix_rows(const float* __restrict low, const float* __restrict high, float part, int64_t count, T* __restrict to) {
+void mix_rows(const float* __restrict low, const float* __restrict high, float part, int64_t count,
+              T* __restrict to) {
   for (int64_t i = 0; i < count; ++i) {
     const float value = low[i] + (high[i] - low[i]) * part;
-    if constexpr (std::is_same_v<T, float>) to[i] = value;
-    else to[i] = static_cast<T>(static_cast<int32_t>(value + 0.5f));
+    if constexpr (std::is_same_v<T, float>)
+      to[i] = value;
+    else
+      to[i] = static_cast<T>(static_cast<int32_t>(value + 0.5f));
   }
 }
 
 class Resizer {
  public:
   Resizer(ImageRows& image, const ResizeOptions& options, Scratch& scratch)
-      : image_(image), box_(box_of(image, options)), options_(options), row_floats_(options.width * image.channels()) {
+      : image_(image),
+        box_(box_of(image, options)),
+        options_(options),
+        row_floats_(options.width * image.channels()) {
     const auto tables = options.width * static_cast<int64_t>(sizeof(Between));
     const int64_t input_floats = image.width() * image.channels();
     const int64_t floats = 2 * (row_floats_ + kSlack) + input_floats + kSlack;
@@ -119,7 +127,8 @@ class Resizer {
 
  private:
   Between place(int64_t i, float scale, int64_t inputs) const {
-    return options_.interpolation == Interpolation::nearest ? nearest(i, scale, inputs) : between(i, scale, inputs);
+    return options_.interpolation == Interpolation::nearest ? nearest(i, scale, inputs)
+                                                            : between(i, scale, inputs);
   }
 
   // Input row y, resized horizontally. The place of row `keep` is left alone.
@@ -158,8 +167,10 @@ class Resizer {
 
 void resize_image(ImageRows& image, const ResizeOptions& options, DType dtype, void* to, Scratch& scratch) {
   Resizer resizer(image, options, scratch);
-  if (dtype == DType::u8) resizer.run(static_cast<uint8_t*>(to));
-  else resizer.run(static_cast<float*>(to));
+  if (dtype == DType::u8)
+    resizer.run(static_cast<uint8_t*>(to));
+  else
+    resizer.run(static_cast<float*>(to));
 }
 
 }  // namespace plimsoll::data

@@ -1,13 +1,13 @@
 #include "data/image.h"
 
 #include <gtest/gtest.h>
+#include <png.h>
 #include <unistd.h>
 
-#include <cstdio>  // jpeglib.h needs it
-
+#include <cstdio>
+// clang-format off: jpeglib.h needs cstdio.
 #include <jpeglib.h>
-#include <png.h>
-
+// clang-format on
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -23,7 +23,8 @@ namespace {
 
 std::vector<uint8_t> pixels(int64_t height, int64_t width, int64_t channels) {
   std::vector<uint8_t> all;
-  for (int64_t i = 0; i < height * width * channels; ++i) all.push_back(static_cast<uint8_t>(i * i / 7 + 3 * i));
+  for (int64_t i = 0; i < height * width * channels; ++i)
+    all.push_back(static_cast<uint8_t>(i * i / 7 + 3 * i));
   return all;
 }
 
@@ -65,11 +66,13 @@ std::string png(int width, int height, int channels, bool interlaced = false) {
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
   png_infop info = png_create_info_struct(png);
   png_set_write_fn(png, &text, append_png, nullptr);
-  png_set_IHDR(png, info, static_cast<png_uint_32>(width), static_cast<png_uint_32>(height), 8, colours[channels],
-               interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_set_IHDR(png, info, static_cast<png_uint_32>(width), static_cast<png_uint_32>(height), 8,
+               colours[channels], interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_write_info(png, info);
   std::vector<png_bytep> rows;
-  for (int y = 0; y < height; ++y) rows.push_back(const_cast<uint8_t*>(from.data()) + static_cast<ptrdiff_t>(y) * width * channels);
+  for (int y = 0; y < height; ++y)
+    rows.push_back(const_cast<uint8_t*>(from.data()) + static_cast<ptrdiff_t>(y) * width * channels);
   png_write_image(png, rows.data());
   png_write_end(png, nullptr);
   png_destroy_write_struct(&png, &info);
@@ -144,7 +147,8 @@ TEST(ImageFolder, ShufflesAsNumPyDoes) {
   // numpy.random.RandomState(seed).shuffle(list(range(n)))
   EXPECT_EQ(numpy_shuffle(10, 3), (std::vector<size_t>{5, 4, 1, 2, 9, 6, 7, 0, 3, 8}));
   const std::vector<size_t> longer = numpy_shuffle(300, 7);
-  EXPECT_EQ(std::vector<size_t>(longer.begin(), longer.begin() + 5), (std::vector<size_t>{254, 57, 150, 66, 114}));
+  EXPECT_EQ(std::vector<size_t>(longer.begin(), longer.begin() + 5),
+            (std::vector<size_t>{254, 57, 150, 66, 114}));
 }
 
 class Folder : public ::testing::Test {
@@ -181,11 +185,12 @@ TEST_F(Folder, OptionsThatMakeNoSenseAreRefused) {
   EXPECT_THROW(open({}), Error);  // no folder
   write("a/1.png", png(4, 4, 3));
   EXPECT_NO_THROW(open({}));
-  for (const ImageOptions& options : {ImageOptions{.size = {0, 4}}, ImageOptions{.size = {4}}, ImageOptions{.channels = 2},
-                                      ImageOptions{.labels = "some"}, ImageOptions{.label_mode = "binary"},
-                                      ImageOptions{.class_names = {"c"}}, ImageOptions{.interpolation = "lanczos"},
-                                      ImageOptions{.dtype = DType::f64}, ImageOptions{.validation_split = 0.5},
-                                      ImageOptions{.validation_split = 0.5, .subset = "test"}, ImageOptions{.threads = -1}}) {
+  for (const ImageOptions& options :
+       {ImageOptions{.size = {0, 4}}, ImageOptions{.size = {4}}, ImageOptions{.channels = 2},
+        ImageOptions{.labels = "some"}, ImageOptions{.label_mode = "binary"},
+        ImageOptions{.class_names = {"c"}}, ImageOptions{.interpolation = "lanczos"},
+        ImageOptions{.dtype = DType::f64}, ImageOptions{.validation_split = 0.5},
+        ImageOptions{.validation_split = 0.5, .subset = "test"}, ImageOptions{.threads = -1}}) {
     EXPECT_THROW(open(options), Error);
   }
 }

@@ -44,11 +44,17 @@ RecordTypes types_of(const ImageOptions& options, const ResizeOptions& resize, i
           "expected dtype float32 or uint8, got ", options.dtype);
   RecordTypes types{.x = {{options.dtype, {resize.height, resize.width, options.channels}}}};
   switch (label_mode(options)) {
-    case LabelMode::none: break;
-    case LabelMode::number: types.y = {{DType::i32, {}}}; break;
-    case LabelMode::categorical: types.y = {{DType::f32, {classes}}}; break;
+    case LabelMode::none:
+      break;
+    case LabelMode::number:
+      types.y = {{DType::i32, {}}};
+      break;
+    case LabelMode::categorical:
+      types.y = {{DType::f32, {classes}}};
+      break;
     case LabelMode::binary:
-      require(classes == 2, "dataset.images", "expected two classes for label_mode \"binary\", got ", classes);
+      require(classes == 2, "dataset.images", "expected two classes for label_mode \"binary\", got ",
+              classes);
       types.y = {{DType::f32, {1}}};
       break;
   }
@@ -83,7 +89,8 @@ class ImageSource final : public Source {
  private:
   void read_image(const std::string& path, char* to, Scratch& scratch) const {
     const FileSource file = FileSource::open(path);
-    if (file.size() > kLargestFile) fail(ErrorKind::bad_file, path, "an image file of ", file.size(), " bytes");
+    if (file.size() > kLargestFile)
+      fail(ErrorKind::bad_file, path, "an image file of ", file.size(), " bytes");
     file.read(0, scratch.file.resize(static_cast<int64_t>(file.size())), file.size());
     const auto image = open_image(scratch.file.text(), path, channels_, scratch);
     resize_image(*image, resize_, dtype_, to, scratch);
@@ -97,7 +104,8 @@ class ImageSource final : public Source {
     }
     std::memset(place, 0, static_cast<size_t>(to.columns[1].bytes));
     const float one = mode_ == LabelMode::binary ? static_cast<float>(label) : 1.0f;
-    std::memcpy(place + (mode_ == LabelMode::binary ? 0 : static_cast<size_t>(label) * sizeof one), &one, sizeof one);
+    std::memcpy(place + (mode_ == LabelMode::binary ? 0 : static_cast<size_t>(label) * sizeof one), &one,
+                sizeof one);
   }
 
   std::unique_ptr<ImageFolder> folder_;
@@ -111,8 +119,8 @@ class ImageSource final : public Source {
 }  // namespace
 
 SourcePtr image_source(const std::string& folder, const ImageOptions& options) {
-  require(options.threads >= 0 && options.threads <= 1024, "dataset.images", "expected 0 to 1024 threads, got ",
-          options.threads);
+  require(options.threads >= 0 && options.threads <= 1024, "dataset.images",
+          "expected 0 to 1024 threads, got ", options.threads);
   const ResizeOptions resize = resize_options(options);
   auto files = std::make_unique<ImageFolder>(folder, options);
   RecordTypes types = types_of(options, resize, static_cast<int64_t>(files->class_names().size()));

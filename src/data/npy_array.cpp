@@ -66,20 +66,24 @@ Tensor NpyArray::load(Owner owner) const {
   return header_.fortran ? to_c_order(t, type().shape, owner) : t;
 }
 
-std::shared_ptr<const ZipReader> open_npz(FileSource file) { return std::make_shared<ZipReader>(std::move(file)); }
+std::shared_ptr<const ZipReader> open_npz(FileSource file) {
+  return std::make_shared<ZipReader>(std::move(file));
+}
 
 std::string array_name(const ZipReader::Member& member) {
   const std::string& name = member.name;
   return name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : name;
 }
 
-NpyArray open_array(const std::shared_ptr<const ZipReader>& zip, const std::string& path, const std::string& name) {
+NpyArray open_array(const std::shared_ptr<const ZipReader>& zip, const std::string& path,
+                    const std::string& name) {
   std::string there;
   for (const ZipReader::Member& member : zip->members()) {
     if (array_name(member) == name) return NpyArray::open(zip, member);
     there += concat(there.empty() ? "" : ", ", "'", array_name(member), "'");
   }
-  fail(ErrorKind::not_found, path, "expected an array named '", name, "', got ", there.empty() ? "none" : there);
+  fail(ErrorKind::not_found, path, "expected an array named '", name, "', got ",
+       there.empty() ? "none" : there);
 }
 
 }  // namespace plimsoll::data

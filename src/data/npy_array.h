@@ -45,6 +45,7 @@ class NpyArray {
 std::shared_ptr<const ZipReader> open_npz(FileSource file);
 std::string array_name(const ZipReader::Member& member);
 // Throws Error{not_found} with the names that there are.
-NpyArray open_array(const std::shared_ptr<const ZipReader>& zip, const std::string& path, const std::string& name);
+NpyArray open_array(const std::shared_ptr<const ZipReader>& zip, const std::string& path,
+                    const std::string& name);
 
 }  // namespace plimsoll::data

@@ -24,7 +24,9 @@ Tensor for_numpy(const Tensor& t) {
 
 }  // namespace
 
-Tensor read_npy(const std::string& path) { return data::NpyArray::open(FileSource::open(path)).load(Owner::tensors); }
+Tensor read_npy(const std::string& path) {
+  return data::NpyArray::open(FileSource::open(path)).load(Owner::tensors);
+}
 
 NamedTensors read_npz(const std::string& path) {
   const auto zip = data::open_npz(FileSource::open(path));

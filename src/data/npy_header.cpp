@@ -45,10 +45,14 @@ class HeaderParser {
     while (!take('}')) {
       const std::string_view key = quoted();
       expect(':');
-      if (key == "descr") descr(header);
-      else if (key == "fortran_order") header.fortran = truth();
-      else if (key == "shape") shape(header);
-      else bad("expected descr, fortran_order or shape");
+      if (key == "descr")
+        descr(header);
+      else if (key == "fortran_order")
+        header.fortran = truth();
+      else if (key == "shape")
+        shape(header);
+      else
+        bad("expected descr, fortran_order or shape");
       if (!take(',') && peek() != '}') bad("expected ',' or '}'");
     }
     if (keys_ != 7) bad("expected descr, fortran_order and shape");
@@ -85,7 +89,8 @@ class HeaderParser {
   bool truth() {
     seen(2);
     peek();
-    for (const auto& [word, value] : {std::pair{std::string_view("True"), true}, {std::string_view("False"), false}}) {
+    for (const auto& [word, value] :
+         {std::pair{std::string_view("True"), true}, {std::string_view("False"), false}}) {
       if (text_.substr(at_, word.size()) == word) {
         at_ += word.size();
         return value;
@@ -97,12 +102,14 @@ class HeaderParser {
   void descr(NpyHeader& header) {
     seen(1);
     if (peek() == '[') {
-      fail(ErrorKind::unsupported, name_, "records with named fields: expected one array per member, of numbers");
+      fail(ErrorKind::unsupported, name_,
+           "records with named fields: expected one array per member, of numbers");
     }
     const std::string_view text = quoted();
     const bool ordered = !text.empty() && std::string_view("<>|=").find(text[0]) != std::string_view::npos;
     const std::string_view kind = text.substr(ordered ? 1 : 0);
-    const auto* found = std::find_if(kDescrs.begin(), kDescrs.end(), [&](const Descr& d) { return d.text == kind; });
+    const auto* found =
+        std::find_if(kDescrs.begin(), kDescrs.end(), [&](const Descr& d) { return d.text == kind; });
     if (found == kDescrs.end()) {
       fail(ErrorKind::unsupported, name_, "expected numbers or bool, got elements of NumPy's type '", text,
            kind.substr(0, 1) == "O" ? "' (Python objects, which only Python can read)" : "'");
@@ -149,8 +156,8 @@ void check_size(const NpyHeader& header, uint64_t size, const std::string& name)
     fail(ErrorKind::bad_file, name, "the .npy header promises ", header.type, ", too large for any machine");
   }
   if (static_cast<uint64_t>(bytes) > size - header.offset) {
-    fail(ErrorKind::bad_file, name, "expected ", bytes, " bytes for ", header.type, " at byte ", header.offset, ", got ",
-         size - header.offset, ": cut off or damaged");
+    fail(ErrorKind::bad_file, name, "expected ", bytes, " bytes for ", header.type, " at byte ",
+         header.offset, ", got ", size - header.offset, ": cut off or damaged");
   }
 }
 
@@ -158,7 +165,8 @@ void check_size(const NpyHeader& header, uint64_t size, const std::string& name)
 
 NpyHeader read_npy_header(ByteStream& stream, const std::string& name) {
   std::array<unsigned char, 12> start{};
-  if (stream.size() < 10) fail(ErrorKind::bad_file, name, "expected a .npy array, got ", stream.size(), " bytes");
+  if (stream.size() < 10)
+    fail(ErrorKind::bad_file, name, "expected a .npy array, got ", stream.size(), " bytes");
   stream.read(start.data(), 8);
   if (std::string_view(reinterpret_cast<const char*>(start.data()), 6) != "\x93NUMPY") {
     fail(ErrorKind::bad_file, name, "expected a .npy array, got bytes that do not begin with its mark");
@@ -174,8 +182,8 @@ NpyHeader read_npy_header(ByteStream& stream, const std::string& name) {
   uint64_t length = 0;
   for (unsigned i = 0; i < width; ++i) length |= uint64_t{start[8 + i]} << (8 * i);
   if (length > kMostHeader || length > stream.size() - header.offset) {
-    fail(ErrorKind::bad_file, name, "a .npy header of ", length, " bytes at byte ", header.offset, " of ", stream.size(),
-         ": cut off or damaged");
+    fail(ErrorKind::bad_file, name, "a .npy header of ", length, " bytes at byte ", header.offset, " of ",
+         stream.size(), ": cut off or damaged");
   }
   std::string text(length, '\0');
   stream.read(text.data(), length);

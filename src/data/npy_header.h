@@ -17,8 +17,9 @@ struct NpyHeader {
   uint64_t offset = 0;   // of the first element
 };
 
-// Reads the header; the stream then stands at the first element. Throws Error{bad_file} if it is damaged or the elements
-// do not fit into stream.size(), Error{unsupported} if the elements have no DType or there are too many axes.
+// Reads the header; the stream then stands at the first element. Throws Error{bad_file} if it is damaged or
+// the elements do not fit into stream.size(), Error{unsupported} if the elements have no DType or there are
+// too many axes.
 NpyHeader read_npy_header(ByteStream& stream, const std::string& name);
 
 // A header of version 1.0, padded to 64 bytes. Requires: the dtype is not bf16, which NumPy does not know.

@@ -36,8 +36,8 @@ std::vector<NpyArray> in_one_list(const Arrays& arrays) {
   all.insert(all.end(), arrays.weights.begin(), arrays.weights.end());
   for (const NpyArray& a : all) {
     if (a.type().shape[0] != all[0].type().shape[0]) {
-      fail(ErrorKind::bad_file, a.name(), "expected ", all[0].type().shape[0], " records as in ", all[0].name(), ", got ",
-           a.type());
+      fail(ErrorKind::bad_file, a.name(), "expected ", all[0].type().shape[0], " records as in ",
+           all[0].name(), ", got ", a.type());
     }
   }
   return all;
@@ -64,8 +64,10 @@ void read_column(const Column& column, std::span<const int64_t> records, char* t
     while (end < records.size() && records[end] == records[end - 1] + 1) ++end;
     const auto count = static_cast<uint64_t>(end - i) * static_cast<uint64_t>(bytes);
     const auto from = static_cast<uint64_t>(records[i]) * static_cast<uint64_t>(bytes);
-    if (column.file) column.file->read(from, to, count);
-    else std::memcpy(to, memory + from, count);
+    if (column.file)
+      column.file->read(from, to, count);
+    else
+      std::memcpy(to, memory + from, count);
     to += count;
     i = end;
   }
@@ -84,7 +86,8 @@ class NpySource final : public Source {
       const Column& column = columns_[c];
       const int64_t bytes = to.columns[c].bytes;
       read_column(column, records, to.at(c, row), bytes);
-      const auto elements = static_cast<int64_t>(records.size()) * bytes / static_cast<int64_t>(size_of(column.dtype));
+      const auto elements =
+          static_cast<int64_t>(records.size()) * bytes / static_cast<int64_t>(size_of(column.dtype));
       if (column.swapped) swap_bytes(column.dtype, to.at(c, row), elements);
     }
   }
@@ -127,7 +130,8 @@ class NpzRawStream final : public RawStream {
 
 class NpzStreamSource final : public Source {
  public:
-  NpzStreamSource(RecordTypes types, std::vector<NpyArray> arrays) : Source(std::move(types)), arrays_(std::move(arrays)) {}
+  NpzStreamSource(RecordTypes types, std::vector<NpyArray> arrays)
+      : Source(std::move(types)), arrays_(std::move(arrays)) {}
 
   std::unique_ptr<RawStream> open(int64_t) const override { return std::make_unique<NpzRawStream>(arrays_); }
 
@@ -150,8 +154,8 @@ SourcePtr source_of(const Arrays& arrays, int64_t unpack) {
   int64_t packed = 0;
   for (const NpyArray& a : all) {
     if (a.header().fortran && a.bytes() > unpack) {
-      fail(ErrorKind::unsupported, a.name(), "an array of ", bytes_text(a.bytes()), " in Fortran order cannot be read record by ",
-           "record: save it as np.ascontiguousarray(array)");
+      fail(ErrorKind::unsupported, a.name(), "an array of ", bytes_text(a.bytes()),
+           " in Fortran order cannot be read record by ", "record: save it as np.ascontiguousarray(array)");
     }
     if (a.compressed() && a.bytes() > INT64_MAX - packed) {
       fail(ErrorKind::bad_file, a.name(), "arrays too large for any machine");
@@ -161,7 +165,8 @@ SourcePtr source_of(const Arrays& arrays, int64_t unpack) {
   if (packed <= unpack) return std::make_shared<NpySource>(std::move(types), all);
   for (const NpyArray& a : all) {
     if (a.header().fortran) {
-      fail(ErrorKind::unsupported, a.name(), "an array in Fortran order beside compressed ones too large to unpack: save it ",
+      fail(ErrorKind::unsupported, a.name(),
+           "an array in Fortran order beside compressed ones too large to unpack: save it ",
            "as np.ascontiguousarray(array)");
     }
   }
@@ -183,7 +188,8 @@ SourcePtr npz_source(const FileSource& file, const NpzOptions& options) {
   Arrays arrays;
   for (const std::string& name : options.x) arrays.x.push_back(open_array(zip, file.name(), name));
   for (const std::string& name : options.y) arrays.y.push_back(open_array(zip, file.name(), name));
-  for (const std::string& name : options.weights) arrays.weights.push_back(open_array(zip, file.name(), name));
+  for (const std::string& name : options.weights)
+    arrays.weights.push_back(open_array(zip, file.name(), name));
   return source_of(arrays, options.unpack);
 }
 

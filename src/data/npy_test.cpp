@@ -100,14 +100,20 @@ TEST_F(Npy, BigEndianAndFortranOrderAreUnderstood) {
 TEST_F(Npy, DamagedHeadersAreBadFilesWithThePlace) {
   const std::string eight(8, 'x');
   for (const char* header : {
-           "", "{", "{}", "{'descr': '<f4'}", "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)",
-           "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (2,)}", "{'descr': '<f4', 'fortran_order': False, 'shape': 2}",
+           "",
+           "{",
+           "{}",
+           "{'descr': '<f4'}",
+           "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)",
+           "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (2,)}",
+           "{'descr': '<f4', 'fortran_order': False, 'shape': 2}",
            "{'descr': '<f4', 'fortran_order': False, 'shape': (-2,)}",
            "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
            "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296)}",
            "{'descr': '<f8', 'fortran_order': False, 'shape': (2305843009213693951,)}",
            "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,)}",
-           "{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}", "{'descr: '<f4'}",
+           "{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}",
+           "{'descr: '<f4'}",
            "{'descr': '<f4', 'other': False, 'shape': (2,)}",
        }) {
     const std::string file = write("bad.npy", npy(header, eight));
@@ -144,7 +150,12 @@ TEST_F(Npy, AFileCutWhileItIsReadIsAnError) {
   Batch batch;
   ASSERT_TRUE(reader->next(batch));
   std::filesystem::resize_file(path("a.npy"), 100'000);
-  EXPECT_EQ(kind_of([&] { while (reader->next(batch)) continue; }, "a.npy"), ErrorKind::bad_file);
+  EXPECT_EQ(kind_of(
+                [&] {
+                  while (reader->next(batch)) continue;
+                },
+                "a.npy"),
+            ErrorKind::bad_file);
 }
 
 TEST_F(Npy, ARefusedSizeIsNotAllocated) {
@@ -175,7 +186,8 @@ TEST_F(Npy, NpzHoldsNamedArrays) {
   ASSERT_TRUE(reader->next(batch));
   EXPECT_EQ(batch.x[0].data<float>()[2], x.data<float>()[11]);
   EXPECT_EQ(batch.y[0].data<uint8_t>()[0], y.data<uint8_t>()[3]);
-  EXPECT_EQ(kind_of([&] { Dataset::npz(path("a.npz"), {.x = {"images"}}); }, "'x', 'y'"), ErrorKind::not_found);
+  EXPECT_EQ(kind_of([&] { Dataset::npz(path("a.npz"), {.x = {"images"}}); }, "'x', 'y'"),
+            ErrorKind::not_found);
   EXPECT_EQ(kind_of([&] { Dataset::npz(path("a.npz"), {.y = {"empty"}}); }, "empty"), ErrorKind::bad_file);
 }
 
@@ -183,7 +195,8 @@ TEST_F(Npy, ATrainingFileOfTwentyGigabytesIsReadInLittleMemory) {
   const int64_t records = 80'000;
   const std::string header = data::npy_header({DType::f32, {records, 1 << 16}});  // 256 KiB each
   write("huge.npy", header);
-  std::filesystem::resize_file(path("huge.npy"), header.size() + static_cast<uint64_t>(records) * (256 << 10));
+  std::filesystem::resize_file(path("huge.npy"),
+                               header.size() + static_cast<uint64_t>(records) * (256 << 10));
   const auto resident = [] { return readings::process().value().resident; };
   const int64_t before = resident();
   account::reset_peak();

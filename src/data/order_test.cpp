@@ -55,7 +55,8 @@ TEST(Permutation, SmallOnesAreUniform) {
   }
 }
 
-// Where each of n places sends its element, over many keys, in 16 bins; and how often neighbours stay neighbours.
+// Where each of n places sends its element, over many keys, in 16 bins; and how often neighbours stay
+// neighbours.
 TEST(Permutation, LargerOnesScatter) {
   const int64_t n = 1000;
   std::vector<int> bins(16);
@@ -71,12 +72,14 @@ TEST(Permutation, LargerOnesScatter) {
 }
 
 TEST(Windowed, HitsEveryNumberOnceAndStaysInWindows) {
-  for (const auto& [n, window] : {std::pair<int64_t, int64_t>{100, 7}, {100, 50}, {101, 100}, {10, 1}, {64, 8}}) {
+  for (const auto& [n, window] :
+       {std::pair<int64_t, int64_t>{100, 7}, {100, 50}, {101, 100}, {10, 1}, {64, 8}}) {
     std::vector<int64_t> values;
     for (int64_t i = 0; i < n; ++i) values.push_back(windowed(n, window, 9, i));
     for (int64_t start = 0; start + window <= n; start += window) {  // consecutive records, cyclically
       const std::set<int64_t> part(values.begin() + start, values.begin() + start + window);
-      const auto ends = std::count_if(part.begin(), part.end(), [&](int64_t v) { return !part.contains((v + 1) % n); });
+      const auto ends =
+          std::count_if(part.begin(), part.end(), [&](int64_t v) { return !part.contains((v + 1) % n); });
       EXPECT_EQ(ends, 1);
     }
     std::sort(values.begin(), values.end());

@@ -1,7 +1,7 @@
-// A Feistel network over pairs (left, right) of digits to an even base side >= sqrt(n): each round adds a hash of one
-// digit to the other, which can be undone, so the whole is a bijection of side^2 numbers whatever the hash (for an
-// odd side it could only be an even permutation). Results of n and more are fed in again ("cycle walking"): side^2
-// exceeds n by less than 4 side, so that is rare.
+// A Feistel network over pairs (left, right) of digits to an even base side >= sqrt(n): each round adds a
+// hash of one digit to the other, which can be undone, so the whole is a bijection of side^2 numbers whatever
+// the hash (for an odd side it could only be an even permutation). Results of n and more are fed in again
+// ("cycle walking"): side^2 exceeds n by less than 4 side, so that is rare.
 #include "data/permutation.h"
 
 #include <cmath>
@@ -31,7 +31,8 @@ int64_t Permutation::operator[](int64_t i) const {
     uint64_t left = value / side_;
     uint64_t right = value % side_;
     for (uint64_t round = 0; round < rounds; ++round) {
-      uint64_t sum = left + below(mix(key_ + round * 0xA0761D6478BD642Fu + right * 0xE7037ED1A0B428DBu), side_);
+      uint64_t sum =
+          left + below(mix(key_ + round * 0xA0761D6478BD642Fu + right * 0xE7037ED1A0B428DBu), side_);
       if (sum >= side_) sum -= side_;
       left = right;
       right = sum;

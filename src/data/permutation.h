@@ -1,5 +1,5 @@
-// Permutation: a shuffle of 0 .. n-1 that takes no memory. Element i is computed from the key when it is asked for, so a
-// reader can start anywhere in it. Immutable; may be read from several threads.
+// Permutation: a shuffle of 0 .. n-1 that takes no memory. Element i is computed from the key when it is
+// asked for, so a reader can start anywhere in it. Immutable; may be read from several threads.
 #pragma once
 
 #include <cstdint>

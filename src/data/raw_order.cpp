@@ -64,8 +64,10 @@ class WindowShuffle final : public RawStream {
       : from_(std::move(from)), window_(static_cast<size_t>(window)), key_(key) {}
   bool next(RawRecord& record) override {
     while (!ended_ && kept_.size() < window_) {
-      if (!from_->next(spare_)) ended_ = true;
-      else kept_.push_back(std::exchange(spare_, RawRecord()));
+      if (!from_->next(spare_))
+        ended_ = true;
+      else
+        kept_.push_back(std::exchange(spare_, RawRecord()));
     }
     if (kept_.empty()) return false;
     RawRecord& chosen = kept_[below(mix(key_, count_++), kept_.size())];
@@ -94,9 +96,11 @@ Open after(Open before, const OrderStep& step) {
       return [=](uint64_t epoch) { return std::make_unique<Skip>(before(epoch), step.count); };
     case OrderStep::Kind::repeat:
       return [=](uint64_t epoch) { return std::make_unique<Repeat>(before, step.count, epoch); };
-    case OrderStep::Kind::shuffle: break;
+    case OrderStep::Kind::shuffle:
+      break;
   }
-  require(step.window > 0, "dataset", "a stream cannot be shuffled as a whole: expected shuffle(seed, window) with the ",
+  require(step.window > 0, "dataset",
+          "a stream cannot be shuffled as a whole: expected shuffle(seed, window) with the ",
           "number of records to keep in memory, or in_memory() before shuffle()");
   return [=](uint64_t epoch) {
     return std::make_unique<WindowShuffle>(before(epoch), step.window, mix(step.seed, epoch));
@@ -105,8 +109,8 @@ Open after(Open before, const OrderStep& step) {
 
 }  // namespace
 
-std::unique_ptr<RawStream> open_ordered(std::shared_ptr<const Source> source, const std::vector<OrderStep>& steps,
-                                        int64_t epoch) {
+std::unique_ptr<RawStream> open_ordered(std::shared_ptr<const Source> source,
+                                        const std::vector<OrderStep>& steps, int64_t epoch) {
   Open open = [=](uint64_t) { return source->open(epoch); };
   for (const OrderStep& step : steps) open = after(std::move(open), step);
   return open(static_cast<uint64_t>(epoch));

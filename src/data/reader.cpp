@@ -1,5 +1,5 @@
-// Batches out of chunks. As long as no record was bad a chunk is a batch and its tensors change hands; from the first bad
-// record on, good rows are copied together.
+// Batches out of chunks. As long as no record was bad a chunk is a batch and its tensors change hands; from
+// the first bad record on, good rows are copied together.
 #include "data/reader.h"
 
 #include <algorithm>
@@ -17,7 +17,8 @@ class Reader final : public BatchReader {
  public:
   Reader(std::shared_ptr<const Dataset::Body> body, int64_t epoch, int64_t first_batch)
       : body_(std::move(body)),
-        // Where bad records are left out, which position a batch starts at is known only from reading up to it.
+        // Where bad records are left out, which position a batch starts at is known only from reading up to
+        // it.
         pass_over_(body_->leaves_out() ? checked_mul(first_batch, settings().batch, "dataset") : 0),
         crew_(ChunkMaker(body_, epoch,
                          body_->leaves_out() ? 0 : checked_mul(first_batch, settings().batch, "dataset")),
@@ -47,7 +48,8 @@ class Reader final : public BatchReader {
       drop(passed);
     }
     if (!refill()) return false;
-    if (row_ == 0 && bad_ == 0 && (chunk_->count == settings().batch || !body_->leaves_out())) return hand_over(batch);
+    if (row_ == 0 && bad_ == 0 && (chunk_->count == settings().batch || !body_->leaves_out()))
+      return hand_over(batch);
     return collect(batch);
   }
 

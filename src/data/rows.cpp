@@ -17,14 +17,16 @@ int64_t Batch::size() const {
 namespace data {
 namespace {
 
-void shape_tensors(std::vector<Tensor>& tensors, const std::vector<TensorType>& types, int64_t n, int64_t capacity) {
+void shape_tensors(std::vector<Tensor>& tensors, const std::vector<TensorType>& types, int64_t n,
+                   int64_t capacity) {
   tensors.resize(types.size());
   for (size_t i = 0; i < types.size(); ++i) {
     const auto& [dtype, shape] = types[i];
     const int64_t wanted = byte_size(dtype, shape.inserted(0, capacity));
     std::shared_ptr<Buffer> buffer = tensors[i].buffer();
     tensors[i] = Tensor();
-    if (buffer == nullptr || buffer.use_count() > 1 || buffer->bytes() < wanted || buffer->owner() != Owner::data) {
+    if (buffer == nullptr || buffer.use_count() > 1 || buffer->bytes() < wanted ||
+        buffer->owner() != Owner::data) {
       buffer.reset();  // before the new one is charged
       buffer = Buffer::make(wanted, Owner::data);
     }

@@ -1,5 +1,5 @@
-// Rows: where the bytes of records go, one column per tensor of a record (x, then y, then weights), row after row. A view
-// of a batch's tensors; owns nothing.
+// Rows: where the bytes of records go, one column per tensor of a record (x, then y, then weights), row after
+// row. A view of a batch's tensors; owns nothing.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ auto flat(Part& part) {
 }
 std::vector<TensorType> flat_types(const RecordTypes& types);
 
-// Makes `batch` hold `n` records of these types, not set. Buffers that nobody else holds and that have room for `capacity` records
-// are used again; new ones have it. Throws Error{out_of_memory}.
+// Makes `batch` hold `n` records of these types, not set. Buffers that nobody else holds and that have room
+// for `capacity` records are used again; new ones have it. Throws Error{out_of_memory}.
 void shape_batch(Batch& batch, const RecordTypes& types, int64_t n, int64_t capacity);
 Rows rows_of(const Batch& batch);
 // Copies records between rows of the same types.

@@ -33,9 +33,7 @@ struct Dataset::Body {
 
   bool random_access() const { return source->records().has_value(); }
   // Whether batches can lack records that were there.
-  bool leaves_out() const {
-    return settings.skip_bad && (source->can_be_bad() || !settings.changes.empty());
-  }
+  bool leaves_out() const { return settings.skip_bad && (source->can_be_bad() || !settings.changes.empty()); }
 };
 
 }  // namespace plimsoll

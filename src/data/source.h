@@ -1,6 +1,6 @@
-// Source: where the records of a Dataset come from, one file per kind. A source either has random access (read) or is a
-// stream (open, then decode), whose records come as raw bytes in order and are decoded on any thread. Immutable;
-// all functions may be called from several threads at once.
+// Source: where the records of a Dataset come from, one file per kind. A source either has random access
+// (read) or is a stream (open, then decode), whose records come as raw bytes in order and are decoded on any
+// thread. Immutable; all functions may be called from several threads at once.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +61,8 @@ class Source {
   const RecordTypes& types() const { return types_; }
   // The number of records of a source with random access; nothing for a stream.
   virtual std::optional<int64_t> records() const { return std::nullopt; }
-  // (optional) Whether one record can be bad while others are good; they are read one by one then. Default: no.
+  // (optional) Whether one record can be bad while others are good; they are read one by one then. Default:
+  // no.
   virtual bool can_be_bad() const { return false; }
   // (optional) How many threads decode, and how many batches ahead, if the user does not say. Default: none.
   virtual int threads() const { return 0; }

@@ -1,5 +1,6 @@
-// data_dump SPEC OUT.npz: reads a data set as the JSON text SPEC says and writes what came, for tests/python/data to compare
-// with what others read. SPEC: {"kind": "csv", "path": ..., options by their names in plimsoll/data.h, "then": {"batch": 3, ...}}.
+// data_dump SPEC OUT.npz: reads a data set as the JSON text SPEC says and writes what came, for
+// tests/python/data to compare with what others read. SPEC: {"kind": "csv", "path": ..., options by their
+// names in plimsoll/data.h, "then": {"batch": 3, ...}}.
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -80,7 +81,8 @@ Dataset open(const json& spec) {
 
 Dataset then(Dataset data, const json& steps) {
   if (steps.contains("skip_bad")) data = data.skip_bad(steps["skip_bad"].get<bool>());
-  if (steps.contains("shuffle")) data = data.shuffle(steps["shuffle"].get<uint64_t>(), steps.value("window", 0));
+  if (steps.contains("shuffle"))
+    data = data.shuffle(steps["shuffle"].get<uint64_t>(), steps.value("window", 0));
   if (steps.contains("take")) data = data.take(steps["take"].get<int64_t>());
   if (steps.contains("batch")) data = data.batch(steps["batch"].get<int64_t>());
   if (steps.contains("prefetch")) data = data.prefetch(steps["prefetch"].get<int64_t>());
@@ -105,7 +107,8 @@ void dump(const Dataset& data, const std::string& out) {
   const auto reader = data.read();
   for (Batch batch; reader->next(batch); batch = Batch()) batches.push_back(batch);
   NamedTensors named;
-  const auto add = [&](const std::string& name, const std::vector<TensorType>& types, std::vector<Tensor> Batch::*list) {
+  const auto add = [&](const std::string& name, const std::vector<TensorType>& types,
+                       std::vector<Tensor> Batch::*list) {
     for (size_t i = 0; i < types.size(); ++i) {
       std::vector<Tensor> parts;
       for (const Batch& batch : batches) parts.push_back((batch.*list)[i]);

@@ -9,7 +9,8 @@ std::vector<std::string> seeds() {
   std::string data(48, 'x');
   std::string fortran = data::npy_header({DType::f64, {2, 3}});
   fortran.replace(fortran.find("False,"), 6, "True, ");
-  return {data::npy_header({DType::f32, {4, 3}}) + data, data::npy_header({DType::u8, {}}) + data, fortran + data};
+  return {data::npy_header({DType::f32, {4, 3}}) + data, data::npy_header({DType::u8, {}}) + data,
+          fortran + data};
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
