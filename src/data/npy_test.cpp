@@ -13,6 +13,7 @@
 #include "memory/readings.h"
 #include "plimsoll/data.h"
 #include "plimsoll/error.h"
+#include "plimsoll/model.h"
 
 namespace plimsoll {
 namespace {
@@ -209,6 +210,22 @@ TEST_F(Npy, ATrainingFileOfTwentyGigabytesIsReadInLittleMemory) {
   const int64_t batch_bytes = 32 * (256 << 10);
   EXPECT_LE(account::peak() - charged, 4 * batch_bytes + (1 << 20));
   EXPECT_LE(most - before, 5 * batch_bytes + (16 << 20));
+}
+
+TEST_F(Npy, AModelTrainsOnTwentyGigabytesInThreeHundredMegabytes) {
+  const int64_t records = 320'000;
+  const std::string x = data::npy_header({DType::f32, {records, 1 << 14}});  // 64 KiB each
+  const std::string y = data::npy_header({DType::f32, {records, 1}});
+  std::filesystem::resize_file(write("x.npy", x), x.size() + static_cast<uint64_t>(records) * (64 << 10));
+  std::filesystem::resize_file(write("y.npy", y), y.size() + static_cast<uint64_t>(records) * sizeof(float));
+  Sequential model({Input({1 << 14}), Dense(4, {.activation = "relu"}), Dense(1)});
+  model.compile({.optimizer = "adam", .loss = "mse"});
+  const Dataset train = Dataset::npy(path("x.npy"), path("y.npy")).shuffle(1).take(1600).batch(32).prefetch(2);
+  const History history = model.fit(train, {.epochs = 2, .verbose = 0});
+  EXPECT_EQ(history["loss"].size(), 2u);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  EXPECT_LE(readings::process().value().peak_resident, int64_t{300'000'000});
+#endif
 }
 
 }  // namespace
