@@ -72,8 +72,10 @@ TEST(Permutation, LargerOnesScatter) {
 }
 
 TEST(Windowed, HitsEveryNumberOnceAndStaysInWindows) {
-  for (const auto& [n, window] :
+  for (const auto& [records, width] :
        {std::pair<int64_t, int64_t>{100, 7}, {100, 50}, {101, 100}, {10, 1}, {64, 8}}) {
+    const int64_t n = records;  // clang 14 captures no structured binding
+    const int64_t window = width;
     std::vector<int64_t> values;
     for (int64_t i = 0; i < n; ++i) values.push_back(windowed(n, window, 9, i));
     for (int64_t start = 0; start + window <= n; start += window) {  // consecutive records, cyclically
