@@ -17,6 +17,8 @@ void set_steady(Attrs& attrs, int i, const Tensor& storage) { attrs.set(attribut
 std::shared_ptr<SteadyCopy> SteadyCopy::make(const KernelQuery& q, int i, int64_t bytes) {
   const Attr* const attr = q.attrs.find(attribute(i));
   if (attr == nullptr) return nullptr;
+  // Under a line the bytes belong to what a step cannot do without, and forecasts know nothing of copies.
+  if (account::limit() != account::kNoLimit) return nullptr;
   try {
     std::shared_ptr<Buffer> copy = Buffer::make(bytes, Owner::weights);
     return std::shared_ptr<SteadyCopy>(new SteadyCopy(std::get<Tensor>(*attr).buffer(), std::move(copy)));

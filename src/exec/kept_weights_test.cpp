@@ -134,6 +134,15 @@ TEST_F(KeptWeights, AProgramThatWritesThemKeepsNothing) {
   EXPECT_EQ(account::used(Owner::weights), before);
 }
 
+TEST_F(KeptWeights, TakeNothingUnderALine) {
+  const int64_t before = account::used(Owner::weights);
+  account::set_limit(int64_t{1} << 40);
+  Program program = compile(weights_);
+  account::set_limit(account::kNoLimit);
+  EXPECT_EQ(account::used(Owner::weights), before);
+  EXPECT_EQ(values(program(std::span(&x_, 1))[0]), anew());
+}
+
 TEST_F(KeptWeights, AreGivenUpWhenTheAccountRefuses) {
   const int64_t charges = account::charges();
   account::fail_nth_charge(1);
