@@ -1,7 +1,8 @@
 """bench/image_folder.py: images per second from a folder of JPEG files to shuffled batches of float32, ours and the peers.
 
 Equal work: decode at full size, resize to 224 x 224 (bilinear, no antialiasing), batches of 32, two threads or workers.
-Contenders stay alive and take turns; medians of the rounds. The images are made once, from noise and waves.
+Contenders stay alive and take turns; medians of the rounds. The images are made once, from noise and waves. Beside the
+rate stands the processor time per image, of the contender and its workers together: that holds on a busy machine too.
 """
 import argparse
 import json
@@ -66,6 +67,25 @@ def serve(peer, folder, size, workers):
         print(json.dumps({"value": images / (time.perf_counter() - start)}), flush=True)
 
 
+def cpu_seconds(pid):
+    """Processor time of a process and its living descendants so far (Linux)."""
+    parents, seconds = {}, {}
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(") ")[2].split()
+        except OSError:
+            continue  # it has ended meanwhile
+        parents[int(stat.parent.name)] = int(fields[1])
+        seconds[int(stat.parent.name)] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def belongs(process):
+        while process not in (0, pid):
+            process = parents.get(process, 0)
+        return process == pid
+
+    return sum(value for process, value in seconds.items() if belongs(process))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--images", type=int, default=400)
@@ -88,17 +108,21 @@ def main():
         everyone += [Contender(peer, [python, this, "--serve", peer, folder, *shared]) for peer in PEERS]
         for contender in everyone:
             contender.answer(READY_TIMEOUT_S)
-        for _ in range(options.rounds + 1):  # the first warms up
+        start, spent = {}, {}
+        for i in range(options.rounds + 1):  # the first warms up
             for contender in everyone:
                 if contender.error is None:
                     contender.round()
+                    (start if i == 0 else spent)[contender.name] = cpu_seconds(contender.process.pid)
         for contender in everyone:
             contender.close()
             if contender.error:
                 print(f"{contender.name} left out: {contender.error}", file=sys.stderr)
     rates = {c.name: statistics.median(c.values[1:]) for c in everyone if len(c.values) > 1}
+    cost = {name: (spent[name] - start[name]) / (options.rounds * options.images) for name in rates}
     for name, rate in rates.items():
-        print(f"{name:<12}{rate:>8.0f} images/s{rates['ours'] / rate:>8.2f}x")
+        print(f"{name:<12}{rate:>8.0f} images/s{rates['ours'] / rate:>8.2f}x"
+              f"{1000 * cost[name]:>10.2f} ms of CPU per image{cost[name] / cost['ours']:>8.2f}x")
 
 
 if __name__ == "__main__":
