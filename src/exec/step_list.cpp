@@ -14,6 +14,9 @@
 namespace plimsoll {
 namespace {
 
+// Where values of no bytes lie, so that kernels need not know of null.
+alignas(64) char nothing[64];
+
 bool runs(const Node& node) { return !node.op->alias && node.op->name != "constant"; }
 
 bool is_updated(const Graph& graph, ValueId variable) {
@@ -97,7 +100,7 @@ uint32_t StepList::add_arg(const Place& place) {
   const uint32_t index = static_cast<uint32_t>(place.at);
   switch (place.kind) {
     case Place::Kind::arena: return add_arena_arg(place.at);
-    case Place::Kind::none: args_.push_back(nullptr); break;
+    case Place::Kind::none: args_.push_back(nothing); break;
     case Place::Kind::input:
       args_.push_back(nullptr);
       input_patches_.push_back({arg, index});
@@ -122,6 +125,7 @@ void StepList::add_step(NodeId id) {
 }
 
 void StepList::bind_arena(void* base) {
+  if (base == nullptr) base = nothing;
   if (base == arena_) return;
   arena_ = static_cast<char*>(base);
   for (const ArenaArg& a : arena_args_) args_[a.arg] = arena_ + a.offset;
