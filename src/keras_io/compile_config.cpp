@@ -46,10 +46,12 @@ std::vector<Metric> read_list(const Json& json) {
 }
 
 // A list for every output, a list of lists, or lists by the outputs' names.
-void read_metrics(const Json& json, std::vector<Metric>& for_all, PerOutput<std::vector<Metric>>& per_output) {
+void read_metrics(const Json& json, std::vector<Metric>& for_all,
+                  PerOutput<std::vector<Metric>>& per_output) {
   if (json.is_object() && !is_object(json)) {
     for (const auto& [name, of_output] : json.items()) per_output.by_name.emplace(name, read_list(of_output));
-  } else if (json.is_array() && std::any_of(json.begin(), json.end(), [](const Json& j) { return j.is_array(); })) {
+  } else if (json.is_array() &&
+             std::any_of(json.begin(), json.end(), [](const Json& j) { return j.is_array(); })) {
     for (const Json& of_output : json) per_output.list.push_back(read_list(of_output));
   } else {
     for_all = read_list(json);
@@ -59,7 +61,8 @@ void read_metrics(const Json& json, std::vector<Metric>& for_all, PerOutput<std:
 PerOutput<double> read_loss_weights(const Json& json) {
   const auto weight = [](const Json& n) { return n.is_number() ? n.get<double>() : 1.0; };
   PerOutput<double> weights;
-  if (json.is_number()) weights.list.push_back(weight(json));
+  if (json.is_number())
+    weights.list.push_back(weight(json));
   else if (json.is_array()) {
     for (const Json& n : json) weights.list.push_back(weight(n));
   } else if (json.is_object()) {
@@ -94,10 +97,12 @@ Json weights_to_json(const PerOutput<double>& weights) {
 
 CompileArgs compile_args_from_json(const Json& json) {
   CompileArgs args;
-  if (const Json* optimizer = find(json, "optimizer")) args.optimizer = read_object<OptimizerBase>(*optimizer);
+  if (const Json* optimizer = find(json, "optimizer"))
+    args.optimizer = read_object<OptimizerBase>(*optimizer);
   if (const Json* loss = find(json, "loss")) args.loss = read_losses(*loss);
   if (const Json* weights = find(json, "loss_weights")) args.loss_weights = read_loss_weights(*weights);
-  if (const Json* metrics = find(json, "metrics")) read_metrics(*metrics, args.metrics, args.metrics_per_output);
+  if (const Json* metrics = find(json, "metrics"))
+    read_metrics(*metrics, args.metrics, args.metrics_per_output);
   if (const Json* metrics = find(json, "weighted_metrics")) {
     read_metrics(*metrics, args.weighted_metrics, args.weighted_metrics_per_output);
   }
@@ -106,8 +111,10 @@ CompileArgs compile_args_from_json(const Json& json) {
 
 Json compile_args_to_json(const CompileArgs& args) {
   Json loss;
-  if (args.loss.list.size() == 1) loss = args.loss.list[0] ? object_to_json(*args.loss.list[0]) : Json();
-  else if (!args.loss.list.empty()) loss = objects_to_json(args.loss.list);
+  if (args.loss.list.size() == 1)
+    loss = args.loss.list[0] ? object_to_json(*args.loss.list[0]) : Json();
+  else if (!args.loss.list.empty())
+    loss = objects_to_json(args.loss.list);
   for (const auto& [name, one] : args.loss.by_name) loss[name] = one ? object_to_json(*one) : Json();
   return {{"optimizer", object_to_json(*args.optimizer)},
           {"loss", std::move(loss)},

@@ -30,7 +30,9 @@ class H5Writer {
   void attribute(std::string_view at, const std::string& name, const std::vector<std::string>& texts);
   // Dense values, row by row. A bfloat16 gets the attribute that Keras tells it by.
   void dataset(std::string_view path, const TensorType& type, const void* values);
-  void dataset(std::string_view path, const Tensor& values) { dataset(path, values.type(), read_bytes(values)); }
+  void dataset(std::string_view path, const Tensor& values) {
+    dataset(path, values.type(), read_bytes(values));
+  }
   void close();
 
  private:

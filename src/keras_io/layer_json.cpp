@@ -70,17 +70,24 @@ std::string name_in(const Json& json) {
 void check_class(const Json& json) {
   const std::string class_name = text_of(json, "class_name"), name = name_in(json);
   if (class_name.empty()) fail(ErrorKind::bad_file, name, "expected the 'class_name' of a layer");
-  if (class_name == "Lambda") {
+  const std::vector<std::string> known = object_names(Family::layer);
+  if (class_name == "Lambda" && std::find(known.begin(), known.end(), class_name) == known.end()) {
     fail(ErrorKind::unsupported, name,
          "is a Lambda: it holds Python code, which cannot run here. Replace it in Python by layers or "
          "keras.ops, or "
          "register a C++ layer called 'Lambda', or cut the model at the layer before it");
   }
-  const std::vector<std::string> known = object_names(Family::layer);
-  if (std::find(known.begin(), known.end(), class_name) == known.end()) {
-    fail(ErrorKind::unsupported, name, "is of the class ", class_name,
-         ", which is not known. Register a C++ layer of that name (register_class), or cut the model at the "
-         "layer before it");
+}
+
+std::shared_ptr<LayerBase> make_of_class(const Json& json) {
+  check_class(json);
+  const std::string class_name = text_of(json, "class_name");
+  try {
+    return std::static_pointer_cast<LayerBase>(make_object(Family::layer, class_name));
+  } catch (const Error&) {
+    fail(ErrorKind::unsupported, name_in(json), "is of the class ", class_name,
+         ", which is not known. Register a C++ layer of that name (register_class), or cut the model "
+         "at the layer before it");
   }
 }
 
@@ -119,9 +126,8 @@ const ConfigHooks& network_hooks() {
 Layer layer_from_json(const Json& json) {
   if (text_of(json, "class_name") == "InputLayer") return Layer(input_from_json(json));
   if (is_network(json)) return network_from_json(json, name_in(json));
-  check_class(json);
   // The class itself is made here, so that the hook is asked only for what is inside.
-  auto layer = std::static_pointer_cast<LayerBase>(make_object(Family::layer, text_of(json, "class_name")));
+  const std::shared_ptr<LayerBase> layer = make_of_class(json);
   const Json* config = find(json, "config");
   config_from_json(*layer, config ? *config : Json::object(), network_hooks());
   if (layer->name().empty()) layer->set_name(unique_layer_name(layer->class_name()));

@@ -145,7 +145,7 @@ bool read_legacy_optimizer(const H5File& file, const H5Group& group, const Layer
   }
   std::vector<VariablePtr> state = built_variables(optimizer, network);
   const bool scheduled = bool(optimizer.optimizer()->learning_rate.schedule);
-  size_t head = scheduled ? 1 : 2;  // iterations, learning rate
+  size_t head = scheduled ? 1 : 2;                        // iterations, learning rate
   if (!scheduled && stored.size() + 1 == state.size()) {  // older ones keep the rate in the config
     state.erase(state.begin() + 1);
     head = 1;

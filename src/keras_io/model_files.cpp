@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
+#include <optional>
 
 #include "common/files.h"
 #include "common/zip_reader.h"
@@ -16,6 +17,7 @@
 #include "keras_io/operation.h"
 #include "keras_io/upgrade.h"
 #include "keras_io/weights_file.h"
+#include "layers/base/initial_values.h"
 #include "plimsoll/model.h"
 #include "train/model_body.h"
 
@@ -59,7 +61,11 @@ bool compile_as_saved(const Json& config, ModelBody& body) {
   }
 }
 
-Layer network_of(Json config, const std::string& place) {
+enum class Values { initial, from_file };
+
+Layer network_of(Json config, const std::string& place, Values values = Values::initial) {
+  std::optional<WithoutInitialValues> without;
+  if (values == Values::from_file) without.emplace();
   upgrade_model(config);
   return network_from_json(config, place);
 }
@@ -93,7 +99,7 @@ Model load_keras(const FileSource& source) {
   const std::string place = concat(source.name(), ": ", kConfig);
   const Json config = parse_json(zip.read(member(zip, kConfig, source.name()), kMostJson), place);
   const H5File weights = H5File::read(zip.open(member(zip, kWeights, source.name()), kMostWeights));
-  Model model(network_of(config, place));
+  Model model(network_of(config, place, Values::from_file));
   check_built(model.network(), place);
   read_weights(weights, model.network());
   Json compile_config = find(config, "compile_config") ? *find(config, "compile_config") : Json();
@@ -110,7 +116,8 @@ Model load_h5(const FileSource& source) {
     fail(ErrorKind::bad_file, source.name(),
          "holds weights but no model: build the model first, then call load_weights() with this file");
   }
-  Model model(network_of(parse_json(*text, concat(source.name(), ": model_config")), source.name()));
+  Model model(network_of(parse_json(*text, concat(source.name(), ": model_config")), source.name(),
+                         Values::from_file));
   check_built(model.network(), source.name());
   read_legacy_weights(file, *weights, model.body().net());
   if (const std::string* training = file.root().text("training_config")) {

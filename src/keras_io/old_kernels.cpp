@@ -1,6 +1,5 @@
 #include "keras_io/old_kernels.h"
 
-
 #include "plimsoll/contents.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops/math.h"
@@ -105,7 +104,8 @@ std::vector<Tensor> convert_old_weights(const LayerBase& layer, const Origin& or
 }
 
 void set_value(const Variable& variable, const Tensor& value) {
-  assign(variable.value, value.dtype() == variable.value.dtype() ? value : cast(value, variable.value.dtype()));
+  assign(variable.value,
+         value.dtype() == variable.value.dtype() ? value : cast(value, variable.value.dtype()));
 }
 
 }  // namespace plimsoll::keras_io

@@ -1,6 +1,9 @@
 #include "keras_io/upgrade.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "keras_io/json_parts.h"
@@ -187,8 +190,8 @@ void upgrade_merge(Json& layer) {
 bool is_nameless_operation(const Json& layer) {
   const Json* nodes = find(layer, "inbound_nodes");
   return !find(layer, "module") && layer["config"].is_object() && !layer["config"].contains("trainable") &&
-         text_of(layer, "class_name") != "InputLayer" && nodes && nodes->is_array() && !nodes->empty() &&
-         (*nodes)[0].is_object();
+         !layer["config"].contains("dtype") && text_of(layer, "class_name") != "InputLayer" && nodes &&
+         nodes->is_array() && !nodes->empty() && (*nodes)[0].is_object();
 }
 
 void upgrade_any(Json& layer) {
@@ -240,6 +243,8 @@ void upgrade_sequential(Json& model) {
 Json upgrade_optimizer(const Json& optimizer) {
   if (!optimizer.is_object() || !find(optimizer, "config")) return optimizer;
   Json upgraded = optimizer;
+  const std::string class_name = text_of(optimizer, "class_name");  // "Custom>Adam" in some versions
+  upgraded["class_name"] = class_name.substr(class_name.rfind('>') + 1);
   Json& config = upgraded["config"];
   unwrap_values(config);
   if (config.contains("lr")) config["learning_rate"] = Json(config["lr"]);
@@ -280,6 +285,56 @@ void upgrade_objects(Json& json) {
   for (Json& part : json) upgrade_objects(part);
 }
 
+// In older files the calls of a model inside count from 1, because its own making was the first; here they
+// count from 0, and only where a functional model's outputs are listed from 1.
+class InnerCalls {
+ public:
+  explicit InnerCalls(const Json& config) {
+    for (const Json& layer : config["layers"]) {
+      if (!is_old_network(layer)) continue;
+      const std::string name =
+          text_of(layer, "name").empty() ? text_of(layer["config"], "name") : text_of(layer, "name");
+      lowest_[name] = INT64_MAX;
+      if (text_of(layer, "class_name") != "Sequential") functional_.insert(name);
+    }
+    if (lowest_.empty()) return;
+    for (const Json& layer : config["layers"]) {
+      if (const Json* nodes = find(layer, "inbound_nodes")) look(*nodes);
+    }
+    if (const Json* outputs = find(config, "output_layers")) look(*outputs);
+  }
+
+  void renumber(Json& json, bool outputs) const {
+    if (lowest_.empty() || !json.is_structured()) return;
+    if (is_reference(json)) {
+      const std::string name = json[0].get<std::string>();
+      const auto found = lowest_.find(name);
+      const bool counts_from_1 = found != lowest_.end() && found->second == 1;
+      if (counts_from_1 && !(outputs && functional_.count(name))) json[1] = json[1].get<int64_t>() - 1;
+    }
+    for (Json& part : json) renumber(part, outputs);
+  }
+
+ private:
+  static bool is_old_network(const Json& layer) {
+    const Json* config = find(layer, "config");
+    const Json* nodes = find(layer, "inbound_nodes");
+    const bool network = config && (config->is_array() || find(*config, "layers"));
+    return network && nodes && nodes->is_array() && !nodes->empty() && (*nodes)[0].is_array();
+  }
+  void look(const Json& json) {
+    if (is_reference(json)) {
+      const auto found = lowest_.find(json[0].get<std::string>());
+      if (found != lowest_.end()) found->second = std::min(found->second, json[1].get<int64_t>());
+    }
+    if (!json.is_structured()) return;
+    for (const Json& part : json) look(part);
+  }
+
+  std::map<std::string, int64_t> lowest_;
+  std::set<std::string> functional_;
+};
+
 }  // namespace
 
 void upgrade_model(Json& model) {
@@ -287,7 +342,13 @@ void upgrade_model(Json& model) {
   if (model["config"].is_array() || text_of(model, "class_name") == "Sequential")
     return upgrade_sequential(model);
   if (!find(model["config"], "layers") || !model["config"]["layers"].is_array()) return;
-  for (Json& layer : model["config"]["layers"]) upgrade_any(layer);
+  Json& config = model["config"];
+  const InnerCalls calls(config);
+  if (config.contains("output_layers")) calls.renumber(config["output_layers"], true);
+  for (Json& layer : config["layers"]) {
+    if (layer.is_object() && layer.contains("inbound_nodes")) calls.renumber(layer["inbound_nodes"], false);
+    upgrade_any(layer);
+  }
 }
 
 void upgrade_compile_config(Json& config) {

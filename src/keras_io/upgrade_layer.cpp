@@ -1,11 +1,13 @@
 #include "keras_io/upgrade_layer.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
 
 #include "keras_io/json_parts.h"
 #include "keras_io/upgrade.h"
+#include "layers/base/config_json.h"
 
 namespace plimsoll::keras_io {
 namespace {
@@ -171,6 +173,31 @@ void unlist(Json& config, const char* key) {
   if (value && value->is_array() && value->size() == 1) config[key] = Json((*value)[0]);
 }
 
+// null, false, 0, 1, "" and lists of them: what says nothing.
+bool is_trivial(const Json& value) {
+  if (value.is_array()) return std::all_of(value.begin(), value.end(), is_trivial);
+  if (value.is_number()) return value == 0 || value == 1;
+  return value.is_null() || value == false || value == "" || (value.is_object() && value.empty());
+}
+
+// Arguments that a class had once and now has not, where they were not used. Those that were stay, and are
+// refused by name.
+void drop_trivial(const std::string& class_name, Json& config) {
+  std::shared_ptr<Configurable> object;
+  try {
+    object = make_object(Family::layer, class_name);
+  } catch (const Error&) {
+    return;  // refused by name when the layer is made
+  }
+  const Json known = config_to_json(*object);
+  std::vector<std::string> dropped;
+  for (const auto& [key, value] : config.items()) {
+    // How a weight began does not matter to one that was saved.
+    if (!known.contains(key) && (is_trivial(value) || key.ends_with("_initializer"))) dropped.push_back(key);
+  }
+  for (const std::string& key : dropped) config.erase(key);
+}
+
 }  // namespace
 
 void unwrap_values(Json& json) {
@@ -178,6 +205,10 @@ void unwrap_values(Json& json) {
   if (json.is_object() && json.contains("value") && (json.contains("type") || json.contains("dtype")) &&
       json.size() <= 3) {
     json = Json(json["value"]);
+    return unwrap_values(json);
+  }
+  if (text_of(json, "class_name") == "__numpy__" && json.contains("config")) {
+    json = Json(json["config"]);
     return unwrap_values(json);
   }
   for (Json& part : json) unwrap_values(part);
@@ -213,6 +244,7 @@ void upgrade_layer(Json& layer) {
     if (key.ends_with("_initializer")) upgrade_initializer(value);
   }
   for (const std::string& key : kDropped) config.erase(key);
+  drop_trivial(class_name, config);
 }
 
 }  // namespace plimsoll::keras_io

@@ -14,13 +14,14 @@ namespace {
 
 class Walk {
  public:
+  explicit Walk(bool keras2) : keras2_(keras2) {}
   std::vector<StoredVariable> found;
 
   void layer(const Layer& layer, const std::string& path) {
     if (!seen_.insert(layer.get()).second) return;
     own_variables(layer, path);
     if (const auto* network = dynamic_cast<const Network*>(layer.get()))
-      return layers_of(*network, join(path, "layers"));
+      return layers_of(*network, join(path, keras2_ ? kKeras2Layers : "layers"));
     layer->visit_inner(
         [&](std::string_view name, const Layer& inner) { this->layer(inner, join(path, name)); });
   }
@@ -37,7 +38,9 @@ class Walk {
       if (dynamic_cast<const Operation*>(inner.get())) continue;
       if (chain && dynamic_cast<const InputLayer*>(inner.get())) continue;
       std::string name = snake_case(inner->class_name());
-      if (const int n = used[name]++; n > 0) name = concat(name, "_", n);
+      int& number = used[name];
+      if (number > 0) name = concat(name, "_", number);
+      number += keras2_ && !inner->weights().empty() ? 2 : 1;
       layer(inner, join(path, name));
     }
   }
@@ -63,6 +66,7 @@ class Walk {
     }
   }
 
+  bool keras2_;
   std::set<const LayerBase*> seen_;
 };
 
@@ -70,8 +74,8 @@ class Walk {
 
 std::string StoredVariable::path() const { return concat(group, group.empty() ? "" : "/", "vars/", index); }
 
-std::vector<StoredVariable> stored_variables(const Layer& network) {
-  Walk walk;
+std::vector<StoredVariable> stored_variables(const Layer& network, bool keras2) {
+  Walk walk(keras2);
   walk.layer(network, "");
   return std::move(walk.found);
 }

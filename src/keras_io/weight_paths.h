@@ -22,7 +22,10 @@ struct StoredVariable {
 // Every variable once, group by group. Seed generators, which Keras does not store, come in groups of their
 // own
 // ("layers/dropout/seed_generator").
-std::vector<StoredVariable> stored_variables(const Layer& network);
+// `keras2`: as Keras 2.12 wrote .keras files. Its list of layers has another name, and each layer with
+// weights stands in it twice and so takes two numbers.
+std::vector<StoredVariable> stored_variables(const Layer& network, bool keras2 = false);
+inline constexpr const char* kKeras2Layers = "_layer_checkpoint_dependencies";
 
 // "MaxPooling2D" is "max_pooling2d", "LSTM" "lstm": keras.utils.naming.to_snake_case.
 std::string snake_case(std::string_view class_name);

@@ -10,20 +10,6 @@
 namespace plimsoll::keras_io {
 namespace {
 
-// Keras 2.12 and 2.13 wrote .keras files under another name.
-constexpr const char* kOldLayers = "_layer_checkpoint_dependencies";
-
-std::string old_path(const std::string& path) {
-  std::string old;
-  for (size_t at = 0; at < path.size();) {
-    const size_t slash = std::min(path.find('/', at), path.size());
-    const std::string part = path.substr(at, slash - at);
-    old += (at ? "/" : "") + (part == "layers" ? std::string(kOldLayers) : part);
-    at = slash + 1;
-  }
-  return old;
-}
-
 struct Match {
   const H5Dataset* from;
   VariablePtr to;
@@ -34,13 +20,22 @@ struct Match {
        "' of layer '", v.layer, "' ", what);
 }
 
+// Some versions keep what is inside a layer in attributes whose names begin with "_" ("_query_dense").
+const H5Dataset* find_dataset(const H5Group& root, const std::string& path) {
+  if (const H5Dataset* found = root.dataset(path)) return found;
+  const size_t vars = path.rfind("/vars/");
+  const size_t holder = vars == std::string::npos ? vars : path.rfind('/', vars - 1);
+  if (holder == std::string::npos) return nullptr;
+  return root.dataset(concat(path.substr(0, holder + 1), "_", path.substr(holder + 1)));
+}
+
 std::vector<Match> match_all(const H5File& file, const Layer& network) {
-  const bool old = file.root().group(kOldLayers) != nullptr;
+  const bool old = file.root().group(kKeras2Layers) != nullptr;
   std::vector<Match> matches;
   std::map<std::string, size_t> counts;
-  for (const StoredVariable& v : stored_variables(network)) {
-    const std::string path = old ? old_path(v.path()) : v.path();
-    const H5Dataset* from = file.root().dataset(path);
+  for (const StoredVariable& v : stored_variables(network, old)) {
+    const std::string path = v.path();
+    const H5Dataset* from = find_dataset(file.root(), path);
     if (!from && v.variable->is_seed) continue;
     if (!from) does_not_fit(file, v, "is not in the file");
     if (from->type.shape != v.variable->value.shape()) {
@@ -51,7 +46,7 @@ std::vector<Match> match_all(const H5File& file, const Layer& network) {
     ++counts[path.substr(0, path.rfind('/'))];
   }
   for (const auto& [group, count] : counts) {
-    if (const H5Group* stored = file.root().group(group); stored->datasets.size() != count) {
+    if (const H5Group* stored = file.root().group(group); stored && stored->datasets.size() != count) {
       fail(ErrorKind::bad_file, concat(file.name(), ": ", group), "expected ", count, " weights there, got ",
            stored->datasets.size());
     }
@@ -68,7 +63,7 @@ void write_group(H5Writer& file, const std::string& group, std::string_view name
 }  // namespace
 
 bool is_keras3_weights(const H5Group& root) {
-  return root.group("layers") || root.group(kOldLayers) || root.group("vars");
+  return root.group("layers") || root.group(kKeras2Layers) || root.group("vars");
 }
 
 void write_weights(H5Writer& file, const Layer& network, const OptimizerState* optimizer) {
@@ -102,7 +97,10 @@ std::vector<VariablePtr> built_variables(OptimizerState& optimizer, const Layer&
 
 bool read_optimizer(const H5File& file, const H5Group& group, const Layer& network,
                     OptimizerState& optimizer) {
-  const std::vector<VariablePtr> state = built_variables(optimizer, network);
+  std::vector<VariablePtr> state = built_variables(optimizer, network);
+  // Keras 2 keeps the rate in the config alone.
+  const bool has_rate = !optimizer.optimizer()->learning_rate.schedule;
+  if (has_rate && group.datasets.size() + 1 == state.size()) state.erase(state.begin() + 1);
   if (group.datasets.size() != state.size()) return false;
   std::vector<const H5Dataset*> values;
   for (size_t i = 0; i < state.size(); ++i) {

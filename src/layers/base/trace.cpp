@@ -1,5 +1,6 @@
 #include "layers/base/trace.h"
 
+#include "layers/base/initial_values.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops/math.h"
 #include "plimsoll/ops/random.h"
@@ -91,8 +92,10 @@ Tensor Scope::weight(std::string_view name, const Shape& shape, const Initialize
   if (variable == nullptr) {
     require(bool(initializer), layer_.name(), "weight '", name, "' has no initializer");
     const DType dtype = options.dtype.value_or(layer_.variable_dtype());
+    const bool from_file = WithoutInitialValues::active() && !options.is_state;
+    const Tensor value = from_file ? Tensor::empty(dtype, shape) : initializer->make(shape, dtype);
     variable = layer_.add_variable({.name = std::string(name),
-                                    .value = initializer->make(shape, dtype),
+                                    .value = value,
                                     .trainable = options.trainable && !options.is_state,
                                     .is_seed = options.is_state,
                                     .regularizer = options.regularizer,
