@@ -140,6 +140,10 @@ TEST(Layers, ThatFailLeaveNothingBehind) {
   EXPECT_THROW(run_layer(conv, ones({1, 3, 3, 2})), Error);
   EXPECT_FALSE(conv->built());
   EXPECT_TRUE(conv->variables().empty());
+  const Layer both = Bidirectional(LSTM(3));
+  const Tensor state = ones({2, 3});
+  EXPECT_THROW(run_layer(both, {ones({2, 4, 5}), state, state, state, state, state}), Error);
+  EXPECT_TRUE(both->all_variables().empty());  // though the forward layer had been built
   const Layer dense = Dense(3);
   run_layer(dense, ones({2, 4}));
   const Tensor before = dense->get_weights()[0];

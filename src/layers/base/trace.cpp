@@ -7,9 +7,22 @@
 
 namespace plimsoll {
 
+namespace {
+
+// The layer and those inside it that have no weights yet. A layer that is built has built all inside it.
+void collect_unbuilt(LayerBase& layer, std::vector<LayerBase*>& out) {
+  if (layer.built()) return;
+  out.push_back(&layer);
+  layer.visit_inner([&](std::string_view, const Layer& inner) { collect_unbuilt(*inner, out); });
+}
+
+}  // namespace
+
 std::vector<Tensor> Trace::call(const Layer& layer, std::span<const Tensor> xs, const Arguments& arguments) {
   require(layer.get() != nullptr, "layer", "expected a layer, got none");
-  const bool was_built = layer->built();
+  // What is built in a call that fails is dropped again, in layers inside too.
+  std::vector<LayerBase*> fresh;
+  collect_unbuilt(*layer, fresh);
   const bool was_training = training_;
   const std::string outer = graph_.set_layer(layer->name());
   const auto restore = [&] {
@@ -25,7 +38,10 @@ std::vector<Tensor> Trace::call(const Layer& layer, std::span<const Tensor> xs, 
     restore();
     return ys;
   } catch (...) {
-    if (!was_built) layer->variables_.clear();
+    for (LayerBase* unbuilt : fresh) {
+      unbuilt->variables_.clear();
+      unbuilt->built_ = false;
+    }
     restore();
     throw;
   }
