@@ -19,13 +19,17 @@ struct FitRow {
   int64_t classes;  // 1: a probability
 };
 
-Model mlp100() { return Sequential({Input({100}), Dense(64, {.activation = "relu"}), Dense(1, {.activation = "sigmoid"})}); }
+Model mlp100() {
+  return Sequential({Input({100}), Dense(64, {.activation = "relu"}), Dense(1, {.activation = "sigmoid"})});
+}
 Model mnist() {
-  return Sequential({Input({28, 28, 1}), Conv2D(32, 3, {.activation = "relu"}), MaxPooling2D(2), Conv2D(64, 3, {.activation = "relu"}),
-                     MaxPooling2D(2), Flatten(), Dropout(0.5), Dense(10, {.activation = "softmax"})});
+  return Sequential({Input({28, 28, 1}), Conv2D(32, 3, {.activation = "relu"}), MaxPooling2D(2),
+                     Conv2D(64, 3, {.activation = "relu"}), MaxPooling2D(2), Flatten(), Dropout(0.5),
+                     Dense(10, {.activation = "softmax"})});
 }
 
-const FitRow kRows[] = {{"fit_mlp100_b32", 32, 400, mlp100, {100}, 1}, {"fit_mnist_b128", 128, 20, mnist, {28, 28, 1}, 10}};
+const FitRow kRows[] = {{"fit_mlp100_b32", 32, 400, mlp100, {100}, 1},
+                        {"fit_mnist_b128", 128, 20, mnist, {28, 28, 1}, 10}};
 
 }  // namespace
 
@@ -46,7 +50,8 @@ Round make_fit_row(std::string_view name, int threads) {
                     .threads = threads});
     const int64_t n = row.batch * row.steps;
     const Tensor x = fill(DType::f32, row.input.inserted(0, n), 0, 1, 1);
-    const Tensor y = binary ? fill(DType::i32, {n, 1}, 0, 1, 2) : fill(DType::i32, {n}, 0, static_cast<double>(row.classes - 1), 2);
+    const Tensor y = binary ? fill(DType::i32, {n, 1}, 0, 1, 2)
+                            : fill(DType::i32, {n}, 0, static_cast<double>(row.classes - 1), 2);
     Round round;
     round.count = row.steps;
     round.run = [=, batch = row.batch] { model->fit(x, y, {.batch_size = batch, .verbose = 0}); };

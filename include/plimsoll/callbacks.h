@@ -1,5 +1,6 @@
-// Callbacks: what fit() calls at each step and epoch:  model.fit(x, y, {.callbacks = {EarlyStopping({.patience = 2})}})
-// Derive from Callback for your own. All are called on the thread that called fit().
+// Callbacks: what fit() calls at each step and epoch:  model.fit(x, y, {.callbacks =
+// {EarlyStopping({.patience = 2})}}) Derive from Callback for your own. All are called on the thread that
+// called fit().
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,8 @@ class Callback {
   virtual void on_test_begin() {}
   virtual void on_test_end(const Logs&) {}
   virtual void on_test_batch_end(int64_t /*batch*/, const Logs&) {}
-  // Whether on_train_batch_end() and on_test_batch_end() want the logs, which take a moment to make; else they are empty.
+  // Whether on_train_batch_end() and on_test_batch_end() want the logs, which take a moment to make; else
+  // they are empty.
   virtual bool wants_batch_logs() const { return true; }
   // What a checkpoint is to keep of this callback.
   virtual std::vector<double> state() const { return {}; }
@@ -90,8 +92,8 @@ struct ModelCheckpointOptions {
   int64_t save_freq = 0;  // 0: each epoch; else every so many batches
   std::optional<double> initial_value_threshold = {};
 };
-// `filepath` ends in .keras or .h5, or in .weights.h5 with save_weights_only. It may hold what Python's format() knows:
-// "best-{epoch:02d}-{val_loss:.2f}.keras".
+// `filepath` ends in .keras or .h5, or in .weights.h5 with save_weights_only. It may hold what Python's
+// format() knows: "best-{epoch:02d}-{val_loss:.2f}.keras".
 CallbackPtr ModelCheckpoint(const std::string& filepath, const ModelCheckpointOptions& options = {});
 
 struct LearningRateSchedulerOptions {
@@ -114,8 +116,9 @@ struct BackupAndRestoreOptions {
   int64_t save_freq = 0;  // 0: each epoch; else every so many batches
   bool delete_checkpoint = true;
 };
-// Keeps all that training depends on in `backup_dir`: weights, optimizer state, sums of metrics, random state, the place in
-// the data. A run that is killed at any moment and started again ends with the same bits as one that was not.
+// Keeps all that training depends on in `backup_dir`: weights, optimizer state, sums of metrics, random
+// state, the place in the data. A run that is killed at any moment and started again ends with the same bits
+// as one that was not.
 CallbackPtr BackupAndRestore(const std::string& backup_dir, const BackupAndRestoreOptions& options = {});
 
 struct LambdaCallbackOptions {

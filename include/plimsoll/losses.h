@@ -11,8 +11,9 @@ class LossBase : public Configurable {
   static constexpr Family kFamily = Family::loss;
   void fields(Fields& f) override;  // name and reduction; a loss with arguments adds its own
 
-  // The loss of each sample, before weights and reduction: the last axis is summed up, the others stay. A prediction that
-  // comes straight from a softmax or sigmoid may be looked through, as Keras on TensorFlow does.
+  // The loss of each sample, before weights and reduction: the last axis is summed up, the others stay. A
+  // prediction that comes straight from a softmax or sigmoid may be looked through, as Keras on TensorFlow
+  // does.
   virtual Tensor call(const Tensor& y_true, const Tensor& y_pred) = 0;
   // (optional: undefined) Which of these samples count: bool, of the shape of call()'s result.
   virtual Tensor counted(const Tensor& /*y_true*/, const Tensor& /*y_pred*/) { return {}; }

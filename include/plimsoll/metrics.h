@@ -1,7 +1,7 @@
 // Metrics: numbers kept over the batches of an epoch:  model.compile({.metrics = {"accuracy", AUC()}})
 //
-// A metric given by a string is called by that string in History, as in Keras; one made here by its `name`. Those that share
-// a name with a loss are in the namespace `metrics` only.
+// A metric given by a string is called by that string in History, as in Keras; one made here by its `name`.
+// Those that share a name with a loss are in the namespace `metrics` only.
 #pragma once
 
 #include <optional>
@@ -60,9 +60,9 @@ struct PrecisionOptions {
 };
 struct AucOptions {
   int64_t num_thresholds = 200;
-  std::string curve = "ROC";                        // or "PR", "PRGAIN"
-  std::string summation_method = "interpolation";   // or "minoring", "majoring"
-  std::vector<double> thresholds = {};              // empty: num_thresholds, evenly spread
+  std::string curve = "ROC";                       // or "PR", "PRGAIN"
+  std::string summation_method = "interpolation";  // or "minoring", "majoring"
+  std::vector<double> thresholds = {};             // empty: num_thresholds, evenly spread
   bool multi_label = false;
   std::optional<int64_t> num_labels = {};
   std::vector<double> label_weights = {};
@@ -77,7 +77,7 @@ struct AtOptions {
 struct FBetaScoreOptions {
   std::optional<std::string> average = {};  // "micro", "macro", "weighted"; empty: only for one class
   double beta = 1.0;
-  std::optional<double> threshold = {};     // empty: the largest of each row
+  std::optional<double> threshold = {};  // empty: the largest of each row
   std::string name = {};
 };
 struct F1ScoreOptions {

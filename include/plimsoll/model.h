@@ -1,8 +1,8 @@
 // Models: Sequential and functional ones, with Keras's compile, fit, evaluate and predict.
 //
-//   Sequential model({Input({28, 28, 1}), Conv2D(32, 3, {.activation = "relu"}), MaxPooling2D(2), Flatten(), Dense(10)});
-//   model.compile({.optimizer = Adam(1e-3), .loss = SparseCategoricalCrossentropy({.from_logits = true})});
-//   History h = model.fit(x, y, {.batch_size = 128, .epochs = 3});
+//   Sequential model({Input({28, 28, 1}), Conv2D(32, 3, {.activation = "relu"}), MaxPooling2D(2), Flatten(),
+//   Dense(10)}); model.compile({.optimizer = Adam(1e-3), .loss = SparseCategoricalCrossentropy({.from_logits
+//   = true})}); History h = model.fit(x, y, {.batch_size = 128, .epochs = 3});
 //
 // A Model is a handle; copies share the layers and the training state. One thread at a time.
 #pragma once
@@ -50,13 +50,14 @@ struct CompileArgs {
   std::vector<Metric> weighted_metrics = {};  // these see the sample weights, the others do not
   PerOutput<std::vector<Metric>> metrics_per_output = {};
   PerOutput<std::vector<Metric>> weighted_metrics_per_output = {};
-  int threads = 0;                            // 0: all cores this process may use
+  int threads = 0;  // 0: all cores this process may use
 };
 
 struct FitArgs {
   int64_t batch_size = 32;
   int64_t epochs = 1;
-  int verbose = 1;  // 0: silent, 1: a progress bar (plain lines where there is no terminal), 2: a line per epoch
+  int verbose =
+      1;  // 0: silent, 1: a progress bar (plain lines where there is no terminal), 2: a line per epoch
   std::vector<CallbackPtr> callbacks = {};
   double validation_split = 0;
   std::vector<Tensor> validation_x = {}, validation_y = {}, validation_weights = {};
@@ -70,8 +71,9 @@ struct FitArgs {
   int64_t validation_batch_size = 0;  // 0: batch_size
   int64_t validation_freq = 1;
   std::optional<uint64_t> seed = {};  // of the order of the data; empty: drawn
-  // The line while fit() runs: "2GiB", "60%"; empty: the process's. What does not fit is refused before the first batch, with
-  // Error{out_of_memory}: the bytes needed and allowed, the largest batch that fits, the heaviest layers.
+  // The line while fit() runs: "2GiB", "60%"; empty: the process's. What does not fit is refused before the
+  // first batch, with Error{out_of_memory}: the bytes needed and allowed, the largest batch that fits, the
+  // heaviest layers.
   std::string memory = {};
 };
 
@@ -94,9 +96,10 @@ struct MemoryForecast {
   int64_t state = 0;    // of the optimizer and metrics
   int64_t arena = 0;    // activations, gradients and scratch, exact
   int64_t constants = 0;
-  int64_t data = 0;     // batches in flight
+  int64_t data = 0;  // batches in flight
   int64_t total() const { return weights + state + arena + constants + data; }
-  std::vector<std::pair<std::string, int64_t>> layers = {};  // shares of the arena at its fullest, heaviest first
+  std::vector<std::pair<std::string, int64_t>> layers =
+      {};  // shares of the arena at its fullest, heaviest first
 };
 
 struct History {
@@ -127,8 +130,10 @@ class Model {
   Tensor predict(const Tensor& x, const PredictArgs& args = {});  // of a model with one output
   std::vector<Tensor> predict(std::vector<Tensor> x, const PredictArgs& args = {});
   std::vector<Tensor> predict(const Dataset& data, const PredictArgs& args = {});
-  Logs train_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor>& y, const std::vector<Tensor>& weight = {});
-  Logs test_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor>& y, const std::vector<Tensor>& weight = {});
+  Logs train_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor>& y,
+                      const std::vector<Tensor>& weight = {});
+  Logs test_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor>& y,
+                     const std::vector<Tensor>& weight = {});
   std::vector<Tensor> predict_on_batch(const std::vector<Tensor>& x);
   // A callback's word to fit(): end after this step.
   void stop_training();
@@ -170,8 +175,9 @@ class Sequential : public Model {
   void add(const Layer& layer);
 };
 
-// Plans a training step without running it. Requires: the model is compiled and knows its inputs. Targets are taken to be as
-// the loss wants them: class numbers for sparse cross-entropies, else tensors like the outputs.
+// Plans a training step without running it. Requires: the model is compiled and knows its inputs. Targets are
+// taken to be as the loss wants them: class numbers for sparse cross-entropies, else tensors like the
+// outputs.
 MemoryForecast forecast(const Model& model, int64_t batch_size);
 
 // Throws Error{bad_file} with the place, {unsupported} naming a layer that is not known.

@@ -45,16 +45,17 @@ class UpdateScope {
   virtual void set_scalar(std::string_view name, const Tensor& next) = 0;
 };
 
-// The arguments that every optimizer of Keras takes. weight_decay: w -= learning_rate * weight_decay * w before the update.
-#define PLIMSOLL_OPTIMIZER_OPTIONS                           \
-  std::optional<double> clipnorm = {};                       \
-  std::optional<double> clipvalue = {};                      \
-  std::optional<double> global_clipnorm = {};                \
-  bool use_ema = false;                                      \
-  double ema_momentum = 0.99;                                \
-  std::optional<int64_t> ema_overwrite_frequency = {};       \
-  std::optional<double> loss_scale_factor = {};              \
-  std::optional<int64_t> gradient_accumulation_steps = {};   \
+// The arguments that every optimizer of Keras takes. weight_decay: w -= learning_rate * weight_decay * w
+// before the update.
+#define PLIMSOLL_OPTIMIZER_OPTIONS                         \
+  std::optional<double> clipnorm = {};                     \
+  std::optional<double> clipvalue = {};                    \
+  std::optional<double> global_clipnorm = {};              \
+  bool use_ema = false;                                    \
+  double ema_momentum = 0.99;                              \
+  std::optional<int64_t> ema_overwrite_frequency = {};     \
+  std::optional<double> loss_scale_factor = {};            \
+  std::optional<int64_t> gradient_accumulation_steps = {}; \
   std::string name = {};
 
 class OptimizerBase : public Configurable {
@@ -74,7 +75,8 @@ class OptimizerBase : public Configurable {
   LearningRate learning_rate = 0.001;
   std::optional<double> weight_decay = {};
   PLIMSOLL_OPTIMIZER_OPTIONS
-  // Regular expressions; weights in whose names one is found are not decayed. Keras's exclude_from_weight_decay(var_names).
+  // Regular expressions; weights in whose names one is found are not decayed. Keras's
+  // exclude_from_weight_decay(var_names).
   std::vector<std::string> exclude_from_weight_decay = {};
 };
 using Optimizer = Ref<OptimizerBase>;
@@ -169,8 +171,10 @@ Optimizer Lion(LearningRate learning_rate = 0.001, const LionOptimizerOptions& o
 struct DecayOptions {
   bool staircase = false;
 };
-Schedule ExponentialDecay(double initial_learning_rate, double decay_steps, double decay_rate, const DecayOptions& options = {});
-Schedule InverseTimeDecay(double initial_learning_rate, double decay_steps, double decay_rate, const DecayOptions& options = {});
+Schedule ExponentialDecay(double initial_learning_rate, double decay_steps, double decay_rate,
+                          const DecayOptions& options = {});
+Schedule InverseTimeDecay(double initial_learning_rate, double decay_steps, double decay_rate,
+                          const DecayOptions& options = {});
 // values[i] up to and with step boundaries[i]; the last one beyond.
 Schedule PiecewiseConstantDecay(std::vector<double> boundaries, std::vector<double> values);
 struct PolynomialDecayOptions {
@@ -178,18 +182,21 @@ struct PolynomialDecayOptions {
   double power = 1.0;
   bool cycle = false;
 };
-Schedule PolynomialDecay(double initial_learning_rate, double decay_steps, const PolynomialDecayOptions& options = {});
+Schedule PolynomialDecay(double initial_learning_rate, double decay_steps,
+                         const PolynomialDecayOptions& options = {});
 struct CosineDecayOptions {
   double alpha = 0.0;
   std::optional<double> warmup_target = {};
   double warmup_steps = 0;
 };
-Schedule CosineDecay(double initial_learning_rate, double decay_steps, const CosineDecayOptions& options = {});
+Schedule CosineDecay(double initial_learning_rate, double decay_steps,
+                     const CosineDecayOptions& options = {});
 struct CosineDecayRestartsOptions {
   double t_mul = 2.0;
   double m_mul = 1.0;
   double alpha = 0.0;
 };
-Schedule CosineDecayRestarts(double initial_learning_rate, double first_decay_steps, const CosineDecayRestartsOptions& options = {});
+Schedule CosineDecayRestarts(double initial_learning_rate, double first_decay_steps,
+                             const CosineDecayRestartsOptions& options = {});
 
 }  // namespace plimsoll

@@ -79,7 +79,8 @@ NamedTensor read_record(Reader& in) {
   in.bytes(name.data(), name_size);
   const uint64_t dtype = in.number();
   const uint64_t rank = in.number();
-  if (dtype >= static_cast<uint64_t>(kDTypeCount) || rank > static_cast<uint64_t>(Shape::kMaxRank)) in.bad("an unknown type");
+  if (dtype >= static_cast<uint64_t>(kDTypeCount) || rank > static_cast<uint64_t>(Shape::kMaxRank))
+    in.bad("an unknown type");
   std::vector<int64_t> sizes;
   for (uint64_t i = 0; i < rank; ++i) {
     const uint64_t size = in.number();

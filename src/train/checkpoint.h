@@ -1,5 +1,6 @@
-// A checkpoint: all that the rest of a training run depends on, in one file that is written atomically and checked when read.
-// The layout is little-endian: "PLMCKPT1", the number of records, records (name, dtype, shape, bytes), CRC-32 of all before.
+// A checkpoint: all that the rest of a training run depends on, in one file that is written atomically and
+// checked when read. The layout is little-endian: "PLMCKPT1", the number of records, records (name, dtype,
+// shape, bytes), CRC-32 of all before.
 #pragma once
 
 #include <cstdint>

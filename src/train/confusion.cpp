@@ -28,8 +28,8 @@ Tensor keep_top_k(const Tensor& x, int64_t k) {
 }
 
 Tensor column(const Tensor& x, int64_t index) {
-  require(x.rank() >= 2 && index >= 0 && index < x.dim(-1), "metric", "class_id ", index, " needs predictions with that class, got shape ",
-          x.shape());
+  require(x.rank() >= 2 && index >= 0 && index < x.dim(-1), "metric", "class_id ", index,
+          " needs predictions with that class, got shape ", x.shape());
   Ints starts(static_cast<size_t>(x.rank()), 0);
   Ints limits(x.shape().begin(), x.shape().end());
   starts.back() = index;
@@ -44,8 +44,8 @@ struct Samples {
 Samples prepare(const Tensor& y_true, const Tensor& y_pred, const Tensor& weight, const ConfusionArgs& a) {
   Samples s;
   std::tie(s.score, s.label) = to_same_rank(cast(y_pred, DType::f32), cast(y_true, DType::f32));
-  require(s.score.shape() == s.label.shape(), "metric", "expected targets of the shape of the predictions ", s.score.shape(), ", got ",
-          s.label.shape());
+  require(s.score.shape() == s.label.shape(), "metric", "expected targets of the shape of the predictions ",
+          s.score.shape(), ", got ", s.label.shape());
   if (weight.defined()) {
     s.weight = to_same_rank(s.label, expand_dims(cast(weight, DType::f32), -1), false).second;
     s.weight = broadcast_to(s.weight, s.score.shape());
@@ -64,9 +64,11 @@ Samples prepare(const Tensor& y_true, const Tensor& y_pred, const Tensor& weight
   s.label = cast(cast(s.label, DType::boolean), DType::f32);
   if (!a.multi_label) {
     const Shape flat{s.score.shape().elements(), 1};
-    s = {reshape(s.label, flat), reshape(s.score, flat), s.weight.defined() ? reshape(s.weight, flat) : Tensor()};
+    s = {reshape(s.label, flat), reshape(s.score, flat),
+         s.weight.defined() ? reshape(s.weight, flat) : Tensor()};
   }
-  require(s.score.rank() == 2, "metric", "multi_label needs predictions (batch, labels), got shape ", s.score.shape());
+  require(s.score.rank() == 2, "metric", "multi_label needs predictions (batch, labels), got shape ",
+          s.score.shape());
   return s;
 }
 
@@ -74,7 +76,8 @@ struct Counts {
   Tensor tp, fp;  // (thresholds, labels)
 };
 
-Counts count_each(const Tensor& positive, const Tensor& negative, const Tensor& score, const ConfusionArgs& a) {
+Counts count_each(const Tensor& positive, const Tensor& negative, const Tensor& score,
+                  const ConfusionArgs& a) {
   const std::vector<float> values(a.thresholds.begin(), a.thresholds.end());
   const Tensor thresholds = Tensor::from<float>(values, {std::ssize(values), 1, 1});
   const Tensor above = cast(greater(expand_dims(score, 0), thresholds), DType::f32);
@@ -82,7 +85,8 @@ Counts count_each(const Tensor& positive, const Tensor& negative, const Tensor& 
 }
 
 // One pass: each sample falls into the bucket below its score; the counts are sums from the top.
-Counts count_buckets(const Tensor& positive, const Tensor& negative, const Tensor& score, const ConfusionArgs& a) {
+Counts count_buckets(const Tensor& positive, const Tensor& negative, const Tensor& score,
+                     const ConfusionArgs& a) {
   const int64_t n = std::ssize(a.thresholds);
   const int64_t labels = score.dim(1);
   Tensor bucket = ceil(clip(score, 0, 1) * static_cast<double>(n - 1)) - 1.0;
@@ -116,8 +120,8 @@ bool is_even(const std::vector<double>& thresholds) {
   return true;
 }
 
-void add_to_confusion(MetricScope& s, const std::vector<std::string_view>& states, const Tensor& y_true, const Tensor& y_pred,
-                      const Tensor& weight, const ConfusionArgs& a) {
+void add_to_confusion(MetricScope& s, const std::vector<std::string_view>& states, const Tensor& y_true,
+                      const Tensor& y_pred, const Tensor& weight, const ConfusionArgs& a) {
   const Samples x = prepare(y_true, y_pred, weight, a);
   Tensor positive = x.label;
   Tensor negative = 1.0 - x.label;
@@ -125,7 +129,8 @@ void add_to_confusion(MetricScope& s, const std::vector<std::string_view>& state
     positive = positive * x.weight;
     negative = negative * x.weight;
   }
-  const Counts c = a.even ? count_buckets(positive, negative, x.score, a) : count_each(positive, negative, x.score, a);
+  const Counts c =
+      a.even ? count_buckets(positive, negative, x.score, a) : count_each(positive, negative, x.score, a);
   const int64_t n = std::ssize(a.thresholds);
   const Shape shape = a.multi_label ? Shape{n, x.score.dim(1)} : Shape{n};
   for (const std::string_view name : states) {

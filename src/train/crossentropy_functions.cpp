@@ -1,5 +1,6 @@
-// The cross-entropies. Where the prediction is a softmax or sigmoid of this graph they are computed from its input, which is
-// stable, fused, and what Keras does on TensorFlow; else from probabilities clipped to [1e-7, 1 - 1e-7].
+// The cross-entropies. Where the prediction is a softmax or sigmoid of this graph they are computed from its
+// input, which is stable, fused, and what Keras does on TensorFlow; else from probabilities clipped to [1e-7,
+// 1 - 1e-7].
 #include "plimsoll/error.h"
 #include "plimsoll/graph.h"
 #include "plimsoll/ops/math.h"
@@ -18,7 +19,8 @@ Tensor input_of(const Tensor& y, std::string_view op, int64_t axis) {
   const NodeId producer = graph.value(y.id()).producer;
   if (producer == kNone || !graph.is(producer, op)) return {};
   const Node& node = graph.node(producer);
-  if (op == "softmax" && normalize_axis(node.attrs.integer("axis"), y.rank(), op) != normalize_axis(axis, y.rank(), op)) {
+  if (op == "softmax" &&
+      normalize_axis(node.attrs.integer("axis"), y.rank(), op) != normalize_axis(axis, y.rank(), op)) {
     return {};
   }
   return Tensor(graph, node.inputs[0]);
@@ -32,7 +34,8 @@ Tensor smoothed(const Tensor& y_true, const Tensor& y_pred, double smoothing, do
 }
 
 void require_same_shape(std::string_view place, const Tensor& y, const Tensor& p) {
-  require(y.shape() == p.shape(), place, "expected targets of the shape of the predictions ", p.shape(), ", got ", y.shape());
+  require(y.shape() == p.shape(), place, "expected targets of the shape of the predictions ", p.shape(),
+          ", got ", y.shape());
 }
 
 Tensor binary_from_probabilities(const Tensor& y, const Tensor& y_pred) {
@@ -52,12 +55,14 @@ Tensor binary_crossentropy(const Tensor& y_true, const Tensor& y_pred, const Cro
   const Tensor y = smoothed(targets, p, args.label_smoothing, 0.5);
   require_same_shape("binary_crossentropy", y, p);
   const Tensor logits = args.from_logits ? p : input_of(p, "sigmoid", -1);
-  return mean(logits.defined() ? sigmoid_cross_entropy(logits, y) : binary_from_probabilities(y, p), {args.axis});
+  return mean(logits.defined() ? sigmoid_cross_entropy(logits, y) : binary_from_probabilities(y, p),
+              {args.axis});
 }
 
 Tensor categorical_crossentropy(const Tensor& y_true, const Tensor& y_pred, const CrossentropyArgs& args) {
   const auto [targets, p] = to_same_rank(y_true, y_pred);
-  const Tensor y = smoothed(targets, p, args.label_smoothing, 1.0 / static_cast<double>(std::max<int64_t>(p.dim(-1), 1)));
+  const Tensor y =
+      smoothed(targets, p, args.label_smoothing, 1.0 / static_cast<double>(std::max<int64_t>(p.dim(-1), 1)));
   require_same_shape("categorical_crossentropy", y, p);
   const Tensor logits = args.from_logits ? p : input_of(p, "softmax", args.axis);
   const int axis = normalize_axis(args.axis, p.rank(), "categorical_crossentropy");
@@ -100,11 +105,11 @@ Tensor binary_focal_crossentropy(const Tensor& y_true, const Tensor& y_pred, con
   return mean(loss, {args.axis});
 }
 
-Tensor categorical_focal_crossentropy(const Tensor& y_true, const Tensor& y_pred, const CrossentropyArgs& args,
-                                      const FocalArgs& focal) {
+Tensor categorical_focal_crossentropy(const Tensor& y_true, const Tensor& y_pred,
+                                      const CrossentropyArgs& args, const FocalArgs& focal) {
   const auto [targets, scores] = to_same_rank(y_true, y_pred);
-  const Tensor y =
-      smoothed(targets, scores, args.label_smoothing, 1.0 / static_cast<double>(std::max<int64_t>(scores.dim(-1), 1)));
+  const Tensor y = smoothed(targets, scores, args.label_smoothing,
+                            1.0 / static_cast<double>(std::max<int64_t>(scores.dim(-1), 1)));
   require_same_shape("categorical_focal_crossentropy", y, scores);
   const Tensor raw = args.from_logits ? softmax(scores, static_cast<int>(args.axis)) : scores;
   const Tensor p = probabilities(raw / sum(raw, {args.axis}, true));

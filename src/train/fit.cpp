@@ -33,11 +33,13 @@ std::vector<Tensor> joined(const std::vector<std::vector<Tensor>>& parts, int64_
 
 // Keras takes the last part of the arrays for validation, before any shuffling.
 int64_t rows_to_train(const std::vector<Tensor>& x, double split) {
-  require(split >= 0 && split < 1, "fit", "expected a validation_split of at least 0 and below 1, got ", split);
+  require(split >= 0 && split < 1, "fit", "expected a validation_split of at least 0 and below 1, got ",
+          split);
   require(!x.empty() && x[0].rank() > 0, "fit", "expected an array of samples");
   const int64_t rows = x[0].dim(0);
   const auto kept = static_cast<int64_t>(std::floor(static_cast<double>(rows) * (1.0 - split)));
-  require(kept > 0 && (split == 0 || kept < rows), "fit", "a validation_split of ", split, " of ", rows, " samples leaves nothing");
+  require(kept > 0 && (split == 0 || kept < rows), "fit", "a validation_split of ", split, " of ", rows,
+          " samples leaves nothing");
   return kept;
 }
 
@@ -57,16 +59,20 @@ History Model::fit(const Tensor& x, const Tensor& y, const FitArgs& args) {
 
 History Model::fit(std::vector<Tensor> x, std::vector<Tensor> y, const FitArgs& args) {
   require(args.batch_size > 0, "fit", "expected a batch_size > 0, got ", args.batch_size);
-  require(args.class_weight.empty() || args.sample_weight.empty(), "fit", "class_weight and sample_weight cannot both be given");
+  require(args.class_weight.empty() || args.sample_weight.empty(), "fit",
+          "class_weight and sample_weight cannot both be given");
   Dataset all = Dataset::arrays(x, std::move(y), args.sample_weight);
-  const int64_t validation_batch = args.validation_batch_size > 0 ? args.validation_batch_size : args.batch_size;
+  const int64_t validation_batch =
+      args.validation_batch_size > 0 ? args.validation_batch_size : args.batch_size;
   std::unique_ptr<const Dataset> validation = given_validation(args, validation_batch);
   if (!validation && args.validation_split > 0) {
     const int64_t kept = rows_to_train(x, args.validation_split);
     validation = std::make_unique<const Dataset>(all.skip(kept).batch(validation_batch));
     all = all.take(kept);
   }
-  const auto make = [&](uint64_t seed) { return (args.shuffle ? all.shuffle(seed) : all).batch(args.batch_size); };
+  const auto make = [&](uint64_t seed) {
+    return (args.shuffle ? all.shuffle(seed) : all).batch(args.batch_size);
+  };
   return FitLoop(*this, args, make, std::move(validation)).run();
 }
 
@@ -74,7 +80,9 @@ History Model::fit(const Dataset& data, const FitArgs& args) {
   require(args.validation_split == 0, "fit", "validation_split needs arrays; give validation_data");
   require(args.sample_weight.empty(), "fit", "sample weights belong into the data set");
   const int64_t batch = args.validation_batch_size > 0 ? args.validation_batch_size : data.batch_size();
-  return FitLoop(*this, args, [&](uint64_t) { return data; }, given_validation(args, batch)).run();
+  return FitLoop(
+             *this, args, [&](uint64_t) { return data; }, given_validation(args, batch))
+      .run();
 }
 
 Logs Model::evaluate(const Tensor& x, const Tensor& y, const EvaluateArgs& args) {
@@ -82,12 +90,14 @@ Logs Model::evaluate(const Tensor& x, const Tensor& y, const EvaluateArgs& args)
 }
 
 Logs Model::evaluate(std::vector<Tensor> x, std::vector<Tensor> y, const EvaluateArgs& args) {
-  return evaluate(Dataset::arrays(std::move(x), std::move(y), args.sample_weight).batch(args.batch_size), args);
+  return evaluate(Dataset::arrays(std::move(x), std::move(y), args.sample_weight).batch(args.batch_size),
+                  args);
 }
 
 Logs Model::evaluate(const Dataset& data, const EvaluateArgs& args) {
   Trainer& trainer = body_->trainer;
-  require(trainer.compiled(), "evaluate", "the model is not compiled; call compile() with an optimizer and a loss first");
+  require(trainer.compiled(), "evaluate",
+          "the model is not compiled; call compile() with an optimizer and a loss first");
   trainer.reset_metrics();
   const std::unique_ptr<BatchReader> reader = data.read();
   ProgressBar bar(trainer, args.verbose, args.steps > 0 ? args.steps : data.batches().value_or(0), 1);
@@ -138,18 +148,22 @@ std::vector<Tensor> Model::predict(const Dataset& data, const PredictArgs& args)
   return all;
 }
 
-Logs Model::train_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor>& y, const std::vector<Tensor>& weight) {
+Logs Model::train_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor>& y,
+                           const std::vector<Tensor>& weight) {
   body_->trainer.reset_metrics();
   body_->trainer.step(StepKind::train, {x, y, weight});
   return body_->trainer.logs();
 }
 
-Logs Model::test_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor>& y, const std::vector<Tensor>& weight) {
+Logs Model::test_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor>& y,
+                          const std::vector<Tensor>& weight) {
   body_->trainer.reset_metrics();
   body_->trainer.step(StepKind::test, {x, y, weight});
   return body_->trainer.logs();
 }
 
-std::vector<Tensor> Model::predict_on_batch(const std::vector<Tensor>& x) { return body_->trainer.predict(x); }
+std::vector<Tensor> Model::predict_on_batch(const std::vector<Tensor>& x) {
+  return body_->trainer.predict(x);
+}
 
 }  // namespace plimsoll

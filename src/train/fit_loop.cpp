@@ -15,7 +15,8 @@ int64_t steps_of(const Dataset& data, const FitArgs& args) {
 void record(History& history, int64_t epoch, const Logs& logs) {
   history.epoch.push_back(epoch);
   for (const auto& [name, value] : logs) {
-    const auto found = std::find_if(history.history.begin(), history.history.end(), [&](const auto& h) { return h.first == name; });
+    const auto found = std::find_if(history.history.begin(), history.history.end(),
+                                    [&](const auto& h) { return h.first == name; });
     if (found != history.history.end()) {
       found->second.push_back(value);
     } else {
@@ -45,7 +46,8 @@ FitLoop::FitLoop(Model& model, const FitArgs& args, MakeData data, std::unique_p
       validation_(std::move(validation)),
       line_(args.memory),
       bar_(body_.trainer, args.verbose, 0, args.epochs) {
-  require(body_.trainer.compiled(), "fit", "the model is not compiled; call compile() with an optimizer and a loss first");
+  require(body_.trainer.compiled(), "fit",
+          "the model is not compiled; call compile() with an optimizer and a loss first");
   require(args.epochs >= 0 && args.initial_epoch >= 0, "fit", "expected epochs >= 0, got ", args.epochs);
   require(args.validation_freq >= 1, "fit", "expected validation_freq >= 1, got ", args.validation_freq);
   for (const CallbackPtr& c : args.callbacks) {
@@ -62,7 +64,8 @@ void FitLoop::begin() {
   data_ = std::make_unique<const Dataset>(make_data_(p.data_seed));
   body_.trainer.set_class_weight(args_.class_weight);
   int64_t batch = data_->batch_size();
-  if (const std::optional<int64_t> records = data_->records()) batch = std::min(batch, std::max<int64_t>(*records, 1));
+  if (const std::optional<int64_t> records = data_->records())
+    batch = std::min(batch, std::max<int64_t>(*records, 1));
   line_.check(body_.trainer, data_->types(), batch);
   body_.trainer.prepare(StepKind::train, BatchTypes::of(data_->types(), batch));
 
@@ -110,7 +113,8 @@ Logs FitLoop::run_epoch() {
   const int64_t most = args_.steps_per_epoch;
   bool more = true;
   while (more && !stopped() && (most == 0 || p.step < most)) more = step();
-  // With steps_per_epoch the next epoch goes on in the data where this one stopped, until it has been seen whole.
+  // With steps_per_epoch the next epoch goes on in the data where this one stopped, until it has been seen
+  // whole.
   const bool seen = !more || most == 0 || (data_->batches() && p.data_batch >= *data_->batches());
   require(p.step > 0 || more, "fit", "the data set is empty");
   if (seen && !stopped()) {

@@ -24,11 +24,13 @@ TEST(Fit, LearnsALine) {
 
 TEST(Fit, TrainsASmallConvolutionalNetwork) {
   set_random_seed(1);
-  Sequential model({Input({8, 8, 1}), Conv2D(4, 3, {.activation = "relu"}), MaxPooling2D(2), Flatten(), Dropout(0.5),
-                    Dense(3, {.activation = "softmax"})});
+  Sequential model({Input({8, 8, 1}), Conv2D(4, 3, {.activation = "relu"}), MaxPooling2D(2), Flatten(),
+                    Dropout(0.5), Dense(3, {.activation = "softmax"})});
   EXPECT_EQ(model.outputs()[0].shape(), (SymbolShape{-1, 3}));
   EXPECT_EQ(model.count_params(), 9 * 4 + 4 + 36 * 3 + 3);
-  model.compile({.optimizer = "adam", .loss = "sparse_categorical_crossentropy", .metrics = {"sparse_categorical_accuracy"}});
+  model.compile({.optimizer = "adam",
+                 .loss = "sparse_categorical_crossentropy",
+                 .metrics = {"sparse_categorical_accuracy"}});
   const Tensor x = Tensor::full(DType::f32, {20, 8, 8, 1}, 0.5);
   const Tensor y = Tensor::zeros(DType::i32, {20});
   const History h = model.fit(x, y, {.batch_size = 8, .epochs = 10, .verbose = 0});

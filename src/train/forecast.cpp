@@ -12,7 +12,8 @@ TensorType batch_type(const Symbol& s, int64_t batch, bool drop_last, DType dtyp
   if (drop_last) sizes.pop_back();
   if (!sizes.empty()) sizes[0] = batch;
   for (const int64_t size : sizes) {
-    require(size >= 0, "forecast", "'", s.call()->layer->name(), "' has a size that is not known before there is data");
+    require(size >= 0, "forecast", "'", s.call()->layer->name(),
+            "' has a size that is not known before there is data");
   }
   return {dtype, Shape(sizes)};
 }

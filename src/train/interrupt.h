@@ -1,5 +1,6 @@
-// InterruptWatch: while one lives, Ctrl-C (SIGINT) sets a flag instead of ending the process; a second one ends it as before.
-// The handler that was there comes back with its end. One thread at a time; watches may nest.
+// InterruptWatch: while one lives, Ctrl-C (SIGINT) sets a flag instead of ending the process; a second one
+// ends it as before. The handler that was there comes back with its end. One thread at a time; watches may
+// nest.
 #pragma once
 
 #include <csignal>

@@ -1,5 +1,5 @@
-// Keras's loss functions, each as it stands in keras/src/losses/losses.py: the loss per sample, over the last axis. Losses
-// and metrics are both made of them. The targets take the dtype of the predictions.
+// Keras's loss functions, each as it stands in keras/src/losses/losses.py: the loss per sample, over the last
+// axis. Losses and metrics are both made of them. The targets take the dtype of the predictions.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,8 @@ namespace plimsoll {
 
 inline constexpr double kEpsilon = 1e-7;  // keras.config.epsilon()
 
-// Keras's squeeze_or_expand_to_same_rank: a last axis of size 1 is dropped or put in where the ranks differ by one.
+// Keras's squeeze_or_expand_to_same_rank: a last axis of size 1 is dropped or put in where the ranks differ
+// by one.
 std::pair<Tensor, Tensor> to_same_rank(const Tensor& a, const Tensor& b, bool expand_rank_1 = true);
 // a / b, and 0 where b is 0.
 Tensor divide_no_nan(const Tensor& a, const Tensor& b);
@@ -48,8 +49,8 @@ struct FocalArgs {
 };
 Tensor binary_focal_crossentropy(const Tensor& y_true, const Tensor& y_pred, const CrossentropyArgs& args,
                                  const FocalArgs& focal);
-Tensor categorical_focal_crossentropy(const Tensor& y_true, const Tensor& y_pred, const CrossentropyArgs& args,
-                                      const FocalArgs& focal);
+Tensor categorical_focal_crossentropy(const Tensor& y_true, const Tensor& y_pred,
+                                      const CrossentropyArgs& args, const FocalArgs& focal);
 // axes empty: all.
 Tensor dice(const Tensor& y_true, const Tensor& y_pred, const Ints& axes);
 Tensor tversky(const Tensor& y_true, const Tensor& y_pred, double alpha, double beta, const Ints& axes);

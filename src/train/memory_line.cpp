@@ -16,10 +16,12 @@ int64_t bytes_of(const std::vector<VariablePtr>& variables) {
 
 // What the account would show at most: what is held now, with weights and state, and what the plan adds.
 int64_t needed(const Trainer& trainer, const MemoryForecast& f) {
-  return account::used() - trainer.arena().bytes() + std::max(f.arena, trainer.arena().bytes()) + f.constants + f.data;
+  return account::used() - trainer.arena().bytes() + std::max(f.arena, trainer.arena().bytes()) +
+         f.constants + f.data;
 }
 
-// The largest batch below `batch` that stays under the limit, 0 if none: what a step needs grows with the batch.
+// The largest batch below `batch` that stays under the limit, 0 if none: what a step needs grows with the
+// batch.
 int64_t largest_batch(Trainer& trainer, const RecordTypes& record, int64_t batch, int64_t limit) {
   int64_t fits = 0, too_large = batch;
   while (too_large - fits > 1) {
@@ -55,7 +57,8 @@ MemoryForecast forecast_step(Trainer& trainer, const BatchTypes& types) {
           .layers = report.layers};
 }
 
-MemoryLine::MemoryLine(const std::string& memory) : before_(account::limit()), limit_(memory.empty() ? before_ : parse_memory(memory)) {}
+MemoryLine::MemoryLine(const std::string& memory)
+    : before_(account::limit()), limit_(memory.empty() ? before_ : parse_memory(memory)) {}
 MemoryLine::~MemoryLine() { account::set_limit(before_); }
 
 void MemoryLine::check(Trainer& trainer, const RecordTypes& record, int64_t batch_size) {
@@ -67,10 +70,12 @@ void MemoryLine::check(Trainer& trainer, const RecordTypes& record, int64_t batc
   const int64_t fits = largest_batch(trainer, record, batch_size, limit_);
   if (was_fresh) trainer.forget();
   const int64_t held = bytes - f.total();
-  fail(ErrorKind::out_of_memory, "fit", "a batch of ", batch_size, " needs ", memory_text(bytes), ", allowed are ", memory_text(limit_),
-       " (weights ", memory_text(f.weights), ", optimizer and metrics ", memory_text(f.state), ", the step ", memory_text(f.arena), ", batches ",
+  fail(ErrorKind::out_of_memory, "fit", "a batch of ", batch_size, " needs ", memory_text(bytes),
+       ", allowed are ", memory_text(limit_), " (weights ", memory_text(f.weights),
+       ", optimizer and metrics ", memory_text(f.state), ", the step ", memory_text(f.arena), ", batches ",
        memory_text(f.data), held > 0 ? concat(", held already ", memory_text(held)) : std::string(), "); ",
-       fits > 0 ? concat("the largest batch that fits is ", fits) : std::string("no batch fits"), "; heaviest layers: ", heaviest(f));
+       fits > 0 ? concat("the largest batch that fits is ", fits) : std::string("no batch fits"),
+       "; heaviest layers: ", heaviest(f));
 }
 
 }  // namespace plimsoll

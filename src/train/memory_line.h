@@ -21,8 +21,8 @@ class MemoryLine {
   MemoryLine(const MemoryLine&) = delete;
   MemoryLine& operator=(const MemoryLine&) = delete;
 
-  // Throws Error{out_of_memory} with the numbers if training on such batches would cross the line; the trainer is then as it
-  // was. Makes the line effective.
+  // Throws Error{out_of_memory} with the numbers if training on such batches would cross the line; the
+  // trainer is then as it was. Makes the line effective.
   void check(Trainer& trainer, const RecordTypes& record, int64_t batch_size);
 
  private:

@@ -19,7 +19,8 @@ class TracedMetric final : public MetricScope {
       state_.states_.push_back(variable);
       state_.values_.push_back(variable->value);
     }
-    require(variable->value.shape() == shape, state_.name_, "began with shape ", variable->value.shape(), ", this batch asks for ", shape);
+    require(variable->value.shape() == shape, state_.name_, "began with shape ", variable->value.shape(),
+            ", this batch asks for ", shape);
     return trace_.value(variable);
   }
   void set(std::string_view name, const Tensor& next) override { trace_.update(find(name), next); }
@@ -35,7 +36,8 @@ class TracedMetric final : public MetricScope {
   Trace& trace_;
 };
 
-void MetricState::update(Trace& trace, const Tensor& y_true, const Tensor& y_pred, const Tensor& weight, const Tensor& mask) {
+void MetricState::update(Trace& trace, const Tensor& y_true, const Tensor& y_pred, const Tensor& weight,
+                         const Tensor& mask) {
   TracedMetric scope(*this, trace);
   scope.mask = mask;
   metric_->update(scope, y_true, y_pred, weight);
@@ -54,7 +56,8 @@ double MetricState::result() const {
 }
 
 void MetricState::reset() {
-  for (const Tensor& v : values_) std::memset(v.data(), 0, static_cast<size_t>(byte_size(v.dtype(), v.shape())));
+  for (const Tensor& v : values_)
+    std::memset(v.data(), 0, static_cast<size_t>(byte_size(v.dtype(), v.shape())));
 }
 
 }  // namespace plimsoll

@@ -15,7 +15,8 @@ class MetricState {
   MetricState(std::string name, Metric metric) : name_(std::move(name)), metric_(std::move(metric)) {}
 
   // `mask` (optional: undefined) is of the predictions.
-  void update(Trace& trace, const Tensor& y_true, const Tensor& y_pred, const Tensor& weight, const Tensor& mask);
+  void update(Trace& trace, const Tensor& y_true, const Tensor& y_pred, const Tensor& weight,
+              const Tensor& mask);
   void add_to_mean(Trace& trace, const Tensor& value, const Tensor& weight);
   double result() const;
   void reset();

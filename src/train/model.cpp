@@ -9,7 +9,8 @@ namespace plimsoll {
 
 Model::Model() = default;
 Model::Model(std::vector<Symbol> inputs, std::vector<Symbol> outputs, std::string name)
-    : Model(own_layer(std::make_shared<Functional>(std::move(inputs), std::move(outputs)), std::move(name))) {}
+    : Model(own_layer(std::make_shared<Functional>(std::move(inputs), std::move(outputs)), std::move(name))) {
+}
 Model::Model(Layer network) {
   require(dynamic_cast<Network*>(network.get()) != nullptr, "model", "expected a network of layers");
   body_ = std::make_shared<ModelBody>(std::move(network));

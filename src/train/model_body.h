@@ -25,7 +25,8 @@ struct ModelBody {
   // While fit() runs.
   FitPosition position;
   std::vector<CallbackPtr> callbacks;
-  std::vector<std::pair<size_t, std::vector<double>>> callback_states;  // restored, to be set after on_train_begin()
+  std::vector<std::pair<size_t, std::vector<double>>>
+      callback_states;  // restored, to be set after on_train_begin()
 };
 
 }  // namespace plimsoll

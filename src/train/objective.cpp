@@ -18,18 +18,19 @@ std::string joined(const std::vector<std::string>& names) {
 
 // One value for each output. A lone one serves all if `spread`.
 template <class T>
-std::vector<T> for_outputs(const PerOutput<T>& given, const std::vector<std::string>& names, std::string_view argument, bool spread,
-                           const T& absent) {
+std::vector<T> for_outputs(const PerOutput<T>& given, const std::vector<std::string>& names,
+                           std::string_view argument, bool spread, const T& absent) {
   std::vector<T> all(names.size(), absent);
   for (const auto& [name, value] : given.by_name) {
     const auto found = std::find(names.begin(), names.end(), name);
-    require(found != names.end(), "compile", argument, " names the output '", name, "'; there are: ", joined(names));
+    require(found != names.end(), "compile", argument, " names the output '", name,
+            "'; there are: ", joined(names));
     all[static_cast<size_t>(found - names.begin())] = value;
   }
   if (given.list.empty()) return all;
   if (spread && given.list.size() == 1) return std::vector<T>(names.size(), given.list[0]);
-  require(given.list.size() == names.size(), "compile", "expected ", argument, " for each of ", names.size(), " outputs, got ",
-          given.list.size());
+  require(given.list.size() == names.size(), "compile", "expected ", argument, " for each of ", names.size(),
+          " outputs, got ", given.list.size());
   return given.list;
 }
 
@@ -44,7 +45,8 @@ Objective::Objective(const CompileArgs& args, std::vector<std::string> output_na
   require(args.loss.by_name.empty() || args.loss.by_name.size() == names_.size(), "compile",
           "expected a loss for each of the outputs: ", joined(names_));
   loss_weights_ = for_outputs(args.loss_weights, names_, "a loss weight", false, 1.0);
-  const auto count = std::count_if(losses_.begin(), losses_.end(), [](const plimsoll::Loss& l) { return bool(l); });
+  const auto count =
+      std::count_if(losses_.begin(), losses_.end(), [](const plimsoll::Loss& l) { return bool(l); });
   if (count > 1) {
     for (const std::string& name : names_) output_losses_.emplace_back(name + "_loss", Metric());
   }
@@ -52,13 +54,16 @@ Objective::Objective(const CompileArgs& args, std::vector<std::string> output_na
   add_metrics(args.weighted_metrics, args.weighted_metrics_per_output, true);
 }
 
-void Objective::add_metrics(const std::vector<Metric>& flat, const PerOutput<std::vector<Metric>>& per_output, bool weighted) {
+void Objective::add_metrics(const std::vector<Metric>& flat, const PerOutput<std::vector<Metric>>& per_output,
+                            bool weighted) {
   const std::string_view argument = weighted ? "weighted_metrics" : "metrics";
-  std::vector<std::vector<Metric>> all = for_outputs(per_output, names_, argument, false, std::vector<Metric>());
+  std::vector<std::vector<Metric>> all =
+      for_outputs(per_output, names_, argument, false, std::vector<Metric>());
   if (names_.size() == 1) {
     all[0].insert(all[0].end(), flat.begin(), flat.end());
   } else if (!flat.empty()) {
-    require(flat.size() == names_.size(), "compile", "expected ", argument, " for each of ", names_.size(), " outputs, got ", flat.size());
+    require(flat.size() == names_.size(), "compile", "expected ", argument, " for each of ", names_.size(),
+            " outputs, got ", flat.size());
     for (size_t i = 0; i < flat.size(); ++i) {
       if (flat[i]) all[i].push_back(flat[i]);
     }
@@ -72,7 +77,8 @@ void Objective::add_metrics(const std::vector<Metric>& flat, const PerOutput<std
 }
 
 bool Objective::has_name(const std::string& name) const {
-  return std::any_of(metrics_.begin(), metrics_.end(), [&](const Watched& m) { return m.state.name() == name; });
+  return std::any_of(metrics_.begin(), metrics_.end(),
+                     [&](const Watched& m) { return m.state.name() == name; });
 }
 
 std::string Objective::metric_name(size_t output, const std::string& name, bool weighted) const {
@@ -92,14 +98,15 @@ Tensor Objective::weight_of(const StepTargets& t, size_t output) const {
 
 Objective::Loss Objective::trace_loss(Trace& trace, const StepTargets& t, const std::vector<Tensor>& extra) {
   const size_t n = names_.size();
-  require(t.y_true.size() == n && t.y_pred.size() == n, "fit", "expected targets for each of ", n, " outputs (", joined(names_), "), got ",
-          t.y_true.size());
-  require(t.weights.size() <= 1 || t.weights.size() == n, "fit", "expected sample weights for all or each of ", n, " outputs, got ",
-          t.weights.size());
+  require(t.y_true.size() == n && t.y_pred.size() == n, "fit", "expected targets for each of ", n,
+          " outputs (", joined(names_), "), got ", t.y_true.size());
+  require(t.weights.size() <= 1 || t.weights.size() == n, "fit",
+          "expected sample weights for all or each of ", n, " outputs, got ", t.weights.size());
   Loss loss;
   const auto add = [](Tensor& sum, const Tensor& part) { sum = sum.defined() ? sum + part : part; };
   Tensor samples;
-  if (n > 0 && t.y_pred[0].rank() > 0) samples = Tensor::full(DType::f32, {}, static_cast<double>(t.y_pred[0].dim(0)));
+  if (n > 0 && t.y_pred[0].rank() > 0)
+    samples = Tensor::full(DType::f32, {}, static_cast<double>(t.y_pred[0].dim(0)));
   for (size_t i = 0; i < n; ++i) {
     if (!losses_[i]) continue;
     const Tensor p = widened(t.y_pred[i]);
@@ -107,7 +114,8 @@ Objective::Loss Objective::trace_loss(Trace& trace, const StepTargets& t, const 
     Tensor mask = trace.mask(t.y_pred[i]);
     const Tensor counted = losses_[i]->counted(y, p);
     if (counted.defined()) mask = mask.defined() ? bitwise_and(cast(mask, DType::boolean), counted) : counted;
-    const Tensor value = cast(reduce_weighted(losses_[i]->call(y, p), weight_of(t, i), mask, losses_[i]->reduction), DType::f32);
+    const Tensor value = cast(
+        reduce_weighted(losses_[i]->call(y, p), weight_of(t, i), mask, losses_[i]->reduction), DType::f32);
     const Tensor summed = value.rank() > 0 ? sum(value) : value;
     const Tensor averaged = value.rank() > 0 ? mean(value) : value;
     if (!output_losses_.empty()) output_losses_[i].add_to_mean(trace, averaged, samples);

@@ -1,5 +1,5 @@
-// Objective: the losses and metrics of a compiled model, output by output, as Keras's CompileLoss and CompileMetrics
-// arrange and name them. Owned by a Trainer.
+// Objective: the losses and metrics of a compiled model, output by output, as Keras's CompileLoss and
+// CompileMetrics arrange and name them. Owned by a Trainer.
 #pragma once
 
 #include <string>
@@ -38,7 +38,8 @@ class Objective {
     bool weighted;
     MetricState state;
   };
-  void add_metrics(const std::vector<Metric>& flat, const PerOutput<std::vector<Metric>>& per_output, bool weighted);
+  void add_metrics(const std::vector<Metric>& flat, const PerOutput<std::vector<Metric>>& per_output,
+                   bool weighted);
   std::string metric_name(size_t output, const std::string& name, bool weighted) const;
   bool has_name(const std::string& name) const;
   Tensor weight_of(const StepTargets& targets, size_t output) const;

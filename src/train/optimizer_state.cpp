@@ -75,7 +75,8 @@ OptimizerState::OptimizerState(Optimizer optimizer) : optimizer_(std::move(optim
 void OptimizerState::add_slot(const Variable& weight, const SlotDef& def) {
   VariablePtr& slot = slot_of_[{&weight, def.name}];
   if (slot != nullptr) return;
-  slot = make_variable(concat(weight.name, "_", def.name), weight.value.dtype(), weight.value.shape(), def.initial);
+  slot = make_variable(concat(weight.name, "_", def.name), weight.value.dtype(), weight.value.shape(),
+                       def.initial);
   slots_.push_back(slot);
 }
 
@@ -90,12 +91,14 @@ void OptimizerState::build(std::span<const VariablePtr> weights) {
   }
   if (!scalars_.empty()) return;
   const DType dtype = weights.empty() ? DType::f32 : weights[0]->value.dtype();
-  for (const SlotDef& def : optimizer_->scalars()) scalars_.push_back(make_variable(def.name, dtype, {}, def.initial));
+  for (const SlotDef& def : optimizer_->scalars())
+    scalars_.push_back(make_variable(def.name, dtype, {}, def.initial));
 }
 
 VariablePtr OptimizerState::slot(const Variable& weight, std::string_view name) const {
   const auto found = slot_of_.find({&weight, std::string(name)});
-  if (found == slot_of_.end()) fail(ErrorKind::internal, optimizer_->class_name(), "has no slot '", name, "' for '", weight.name, "'");
+  if (found == slot_of_.end())
+    fail(ErrorKind::internal, optimizer_->class_name(), "has no slot '", name, "' for '", weight.name, "'");
   return found->second;
 }
 
@@ -169,10 +172,12 @@ Tensor OptimizerState::updated(const Step& step, const VariablePtr& weight, cons
   return weight->constraint ? weight->constraint->apply(next) : next;
 }
 
-void OptimizerState::apply(Trace& trace, std::span<const VariablePtr> weights, std::span<const Tensor> gradients) {
+void OptimizerState::apply(Trace& trace, std::span<const VariablePtr> weights,
+                           std::span<const Tensor> gradients) {
   const Tensor steps = trace.value(iterations_);
   const Schedule& schedule = optimizer_->learning_rate.schedule;
-  Step step{trace, schedule ? schedule->rate(cast(steps, DType::f32)) : trace.value(learning_rate_), steps, {}};
+  Step step{
+      trace, schedule ? schedule->rate(cast(steps, DType::f32)) : trace.value(learning_rate_), steps, {}};
   std::vector<Tensor> grads;
   for (size_t i = 0; i < weights.size(); ++i) {
     Tensor g = cast(gradients[i], weights[i]->value.dtype());
@@ -211,7 +216,8 @@ double OptimizerState::learning_rate() const {
 }
 
 void OptimizerState::set_learning_rate(double rate) {
-  require(!optimizer_->learning_rate.schedule, "learning_rate", "cannot be set: the optimizer was made with a schedule");
+  require(!optimizer_->learning_rate.schedule, "learning_rate",
+          "cannot be set: the optimizer was made with a schedule");
   *learning_rate_->value.data<float>() = static_cast<float>(rate);
 }
 

@@ -19,7 +19,8 @@ class OptimizerState {
   void build(std::span<const VariablePtr> weights);
   // The loss whose gradients apply() expects: scaled, where the optimizer is to scale it.
   Tensor scaled(const Tensor& loss) const;
-  // Adds the update of every weight to the trace. gradients[i] belongs to weights[i]. Requires: build(weights).
+  // Adds the update of every weight to the trace. gradients[i] belongs to weights[i]. Requires:
+  // build(weights).
   void apply(Trace& trace, std::span<const VariablePtr> weights, std::span<const Tensor> gradients);
   // Keras's finalize_variable_values: with an EMA, weights become their averages.
   void finalize(std::span<const VariablePtr> weights);

@@ -47,13 +47,18 @@ std::string step_text(double seconds) {
 
 // Columns on a terminal: bytes that begin a character.
 size_t width_of(const std::string& line) {
-  return static_cast<size_t>(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return static_cast<size_t>(
+      std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 }  // namespace
 
 ProgressBar::ProgressBar(const Trainer& trainer, int verbose, int64_t steps, int64_t epochs)
-    : trainer_(&trainer), verbose_(verbose), live_(verbose == 1 && ::isatty(STDOUT_FILENO) == 1), steps_(steps), epochs_(epochs) {}
+    : trainer_(&trainer),
+      verbose_(verbose),
+      live_(verbose == 1 && ::isatty(STDOUT_FILENO) == 1),
+      steps_(steps),
+      epochs_(epochs) {}
 
 void ProgressBar::begin_epoch(int64_t epoch) {
   if (verbose_ > 0) print(concat("Epoch ", epoch + 1, "/", epochs_, "\n"));
@@ -93,7 +98,8 @@ std::string ProgressBar::bar(int64_t done) const {
 std::string ProgressBar::pace(int64_t done, bool finished) const {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   const double each = done > 0 ? seconds / static_cast<double>(done) : 0;
-  const double shown = finished || steps_ == 0 ? seconds : each * static_cast<double>(std::max<int64_t>(steps_ - done, 0));
+  const double shown =
+      finished || steps_ == 0 ? seconds : each * static_cast<double>(std::max<int64_t>(steps_ - done, 0));
   return concat(time_text(shown), " ", step_text(each));
 }
 

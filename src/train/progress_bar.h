@@ -1,5 +1,5 @@
-// ProgressBar: what fit() and evaluate() print. On a terminal a bar that is drawn anew in place; elsewhere, and with verbose 2,
-// one line per epoch.
+// ProgressBar: what fit() and evaluate() print. On a terminal a bar that is drawn anew in place; elsewhere,
+// and with verbose 2, one line per epoch.
 #pragma once
 
 #include <chrono>

@@ -15,7 +15,9 @@ Ints axes_between(int from, int to) {
 }
 
 // mean() takes an empty list for all axes.
-Tensor mean_over(const Tensor& x, int from, int to) { return from < to ? mean(x, axes_between(from, to)) : x; }
+Tensor mean_over(const Tensor& x, int from, int to) {
+  return from < to ? mean(x, axes_between(from, to)) : x;
+}
 
 }  // namespace
 
@@ -32,7 +34,8 @@ Tensor apply_mask(const Tensor& weight, const Tensor& mask, DType dtype, std::st
   return a * b;
 }
 
-Tensor reduce_weighted(const Tensor& values, const Tensor& weight, const Tensor& mask, std::string_view reduction) {
+Tensor reduce_weighted(const Tensor& values, const Tensor& weight, const Tensor& mask,
+                       std::string_view reduction) {
   Tensor v = values;
   Tensor w = apply_mask(weight, mask, v.dtype(), reduction);
   if (w.defined()) {
@@ -62,7 +65,9 @@ void add_to_mean(MetricScope& s, const Tensor& values, const Tensor& weight, con
   }
   v = mean_over(v, 1, v.rank());
   s.set("total", total + sum(v));
-  s.set("count", count + (w.defined() ? sum(w) : scalar_like(count, v.rank() > 0 ? static_cast<double>(v.dim(0)) : 1)));
+  s.set(
+      "count",
+      count + (w.defined() ? sum(w) : scalar_like(count, v.rank() > 0 ? static_cast<double>(v.dim(0)) : 1)));
 }
 
 }  // namespace plimsoll

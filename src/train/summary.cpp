@@ -15,7 +15,8 @@ using Row = std::vector<std::string>;
 
 std::string shape_text(const SymbolShape& shape) {
   std::string text;
-  for (const int64_t size : shape) text += concat(text.empty() ? "" : ", ", size < 0 ? "None" : std::to_string(size));
+  for (const int64_t size : shape)
+    text += concat(text.empty() ? "" : ", ", size < 0 ? "None" : std::to_string(size));
   return concat("(", text, shape.size() == 1 ? ",)" : ")");
 }
 
@@ -43,10 +44,12 @@ std::vector<Row> rows_of(const Network& network, bool connected) {
   for (const auto& call : calls_of(network)) {
     const LayerBase* layer = call->layer.get();
     if (shapes.count(layer) == 0) {
-      for (const LayerCall::Output& y : call->outputs) shapes[layer] += concat(shapes[layer].empty() ? "" : ", ", shape_text(y.shape));
+      for (const LayerCall::Output& y : call->outputs)
+        shapes[layer] += concat(shapes[layer].empty() ? "" : ", ", shape_text(y.shape));
     }
     for (const Symbol& x : call->inputs) {
-      sources[layer] += concat(sources[layer].empty() ? "" : ", ", x.call()->layer->name(), "[", x.index(), "]");
+      sources[layer] +=
+          concat(sources[layer].empty() ? "" : ", ", x.call()->layer->name(), "[", x.index(), "]");
     }
   }
   std::vector<Row> rows;
@@ -54,7 +57,8 @@ std::vector<Row> rows_of(const Network& network, bool connected) {
     const bool is_input = layer->class_name() == "InputLayer";
     if (is_input && !connected) continue;
     const bool known = layer->built() || is_input;
-    rows.push_back({concat(layer->name(), " (", layer->class_name(), ")"), shapes.count(layer.get()) ? shapes[layer.get()] : "?",
+    rows.push_back({concat(layer->name(), " (", layer->class_name(), ")"),
+                    shapes.count(layer.get()) ? shapes[layer.get()] : "?",
                     known ? grouped(layer->count_params()) : "0 (unbuilt)"});
     if (connected) rows.back().push_back(sources.count(layer.get()) ? sources[layer.get()] : "-");
   }
@@ -69,8 +73,8 @@ std::string cut(const std::string& text, size_t width) {
   return concat(text, std::string(width - text.size(), ' '));
 }
 
-std::string line(const std::vector<size_t>& widths, std::string_view left, std::string_view fill, std::string_view middle,
-                 std::string_view right) {
+std::string line(const std::vector<size_t>& widths, std::string_view left, std::string_view fill,
+                 std::string_view middle, std::string_view right) {
   std::string text(left);
   for (size_t i = 0; i < widths.size(); ++i) {
     for (size_t k = 0; k < widths[i] + 2; ++k) text += fill;
@@ -83,7 +87,8 @@ std::string cells(const Row& row, const std::vector<size_t>& widths, std::string
   std::string text(bar);
   for (size_t i = 0; i < row.size(); ++i) {
     const bool number = i == 2;
-    const std::string padding = number && row[i].size() < widths[i] ? std::string(widths[i] - row[i].size(), ' ') : "";
+    const std::string padding =
+        number && row[i].size() < widths[i] ? std::string(widths[i] - row[i].size(), ' ') : "";
     text += concat(" ", padding, cut(row[i], widths[i] - padding.size()), " ", bar);
   }
   return text + "\n";
@@ -118,8 +123,8 @@ std::string Model::summary() const {
     widths.push_back(titles[i].size());
     for (const Row& row : rows) widths[i] = std::max(widths[i], std::min(row[i].size(), kWidest));
   }
-  std::string text = concat("Model: \"", name(), "\"\n", line(widths, "┏", "━", "┳", "┓"), cells(titles, widths, "┃"),
-                            line(widths, "┡", "━", "╇", "┩"));
+  std::string text = concat("Model: \"", name(), "\"\n", line(widths, "┏", "━", "┳", "┓"),
+                            cells(titles, widths, "┃"), line(widths, "┡", "━", "╇", "┩"));
   for (size_t i = 0; i < rows.size(); ++i) {
     text += cells(rows[i], widths, "│");
     text += i + 1 < rows.size() ? line(widths, "├", "─", "┼", "┤") : line(widths, "└", "─", "┴", "┘");

@@ -15,7 +15,8 @@ namespace {
 
 std::vector<Tensor> add_inputs(Graph& graph, std::string_view what, const std::vector<TensorType>& types) {
   std::vector<Tensor> inputs;
-  for (size_t i = 0; i < types.size(); ++i) inputs.push_back(graph.input(concat(what, i), types[i].dtype, types[i].shape));
+  for (size_t i = 0; i < types.size(); ++i)
+    inputs.push_back(graph.input(concat(what, i), types[i].dtype, types[i].shape));
   return inputs;
 }
 
@@ -38,7 +39,9 @@ std::vector<TensorType> batched(const std::vector<TensorType>& records, int64_t 
 
 }  // namespace
 
-BatchTypes BatchTypes::of(const Batch& batch) { return {types_of(batch.x), types_of(batch.y), types_of(batch.weights)}; }
+BatchTypes BatchTypes::of(const Batch& batch) {
+  return {types_of(batch.x), types_of(batch.y), types_of(batch.weights)};
+}
 BatchTypes BatchTypes::of(const RecordTypes& record, int64_t n) {
   return {batched(record.x, n), batched(record.y, n), batched(record.weights, n)};
 }
@@ -78,12 +81,14 @@ void Trainer::set_class_weight(const std::map<int64_t, double>& weights) {
 Tensor Trainer::class_weights(const Tensor& y) const {
   Tensor label = y;
   if (y.rank() > 1) label = y.dim(-1) == 1 ? squeeze(y, -1) : argmax(y, -1);
-  require(label.rank() == 1, "fit", "class_weight needs one class per sample, got targets of shape ", y.shape());
+  require(label.rank() == 1, "fit", "class_weight needs one class per sample, got targets of shape ",
+          y.shape());
   if (is_float(label.dtype())) label = round(label);
   label = cast(label, DType::i64);
   Tensor weight = Tensor::full(DType::f32, {}, 1);
   for (const auto& [index, value] : class_weight_) {
-    weight = where(equal(label, scalar_like(label, static_cast<double>(index))), Tensor::full(DType::f32, {}, value), weight);
+    weight = where(equal(label, scalar_like(label, static_cast<double>(index))),
+                   Tensor::full(DType::f32, {}, value), weight);
   }
   return weight;
 }
@@ -105,7 +110,8 @@ void Trainer::trace_step(Trace& trace, StepKind kind, const BatchTypes& types) {
     objective_ = std::make_unique<Objective>(args_, std::move(names));
   }
   if (kind == StepKind::train && !class_weight_.empty()) {
-    require(t.y_true.size() == 1 && t.weights.empty(), "fit", "class_weight needs a model with one output and no sample weights");
+    require(t.y_true.size() == 1 && t.weights.empty(), "fit",
+            "class_weight needs a model with one output and no sample weights");
     t.weights = {class_weights(t.y_true[0])};
   }
   graph.set_layer("loss");
@@ -172,7 +178,8 @@ void Trainer::step(StepKind kind, const Batch& batch) {
   require(compiled(), "fit", "the model is not compiled; call compile() with an optimizer and a loss first");
   Program& p = program(kind, batch);
   inputs_.clear();
-  for (const std::vector<Tensor>* list : {&batch.x, &batch.y, &batch.weights}) inputs_.insert(inputs_.end(), list->begin(), list->end());
+  for (const std::vector<Tensor>* list : {&batch.x, &batch.y, &batch.weights})
+    inputs_.insert(inputs_.end(), list->begin(), list->end());
   outputs_.resize(1);
   p.run(inputs_, outputs_);
   inputs_.clear();  // readers use the bytes of a batch again once nobody else holds them

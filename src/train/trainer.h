@@ -1,5 +1,5 @@
-// Trainer: a network with a loss, an optimizer and metrics, and the programs of its steps. One program per kind of step
-// and types of a batch; all share one arena. Owned by a ModelBody.
+// Trainer: a network with a loss, an optimizer and metrics, and the programs of its steps. One program per
+// kind of step and types of a batch; all share one arena. Owned by a ModelBody.
 #pragma once
 
 #include <list>

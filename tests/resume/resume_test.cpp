@@ -1,5 +1,5 @@
-// Kills a training with SIGKILL at many moments, spread over the time a whole run takes, saving included; however often, it must
-// end with the bits of a run that was never stopped.
+// Kills a training with SIGKILL at many moments, spread over the time a whole run takes, saving included;
+// however often, it must end with the bits of a run that was never stopped.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

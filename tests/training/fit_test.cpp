@@ -20,7 +20,8 @@ using testing::golden;
 constexpr double kHistoryTolerance = 1e-3;
 
 // Gives the model Keras's weights, trains three epochs, and compares histories and weights.
-void expect_history(const std::string& key, Model& model, std::vector<Tensor> x, std::vector<Tensor> y, FitArgs args) {
+void expect_history(const std::string& key, Model& model, std::vector<Tensor> x, std::vector<Tensor> y,
+                    FitArgs args) {
   const std::string prefix = "fit." + key + ".";
   std::vector<Tensor> weights;
   for (int i = 0; testing::has_golden(prefix + "weight" + std::to_string(i)); ++i) {
@@ -35,32 +36,43 @@ void expect_history(const std::string& key, Model& model, std::vector<Tensor> x,
   for (const auto& [name, values] : history.history) {
     const std::vector<double> want = testing::golden_values(prefix + name);
     ASSERT_EQ(values.size(), want.size()) << key << " " << name;
-    for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(values[i], want[i], kHistoryTolerance) << key << " " << name << " " << i;
+    for (size_t i = 0; i < want.size(); ++i)
+      EXPECT_NEAR(values[i], want[i], kHistoryTolerance) << key << " " << name << " " << i;
     ++compared;
   }
   const std::vector<Tensor> trained = model.get_weights();
   EXPECT_EQ(compared + 2 * trained.size(), testing::golden_names(prefix).size());
   for (size_t i = 0; i < trained.size(); ++i) {
-    EXPECT_EQ(testing::difference(trained[i], golden(prefix + "final" + std::to_string(i)), kHistoryTolerance, 1), "") << key;
+    EXPECT_EQ(
+        testing::difference(trained[i], golden(prefix + "final" + std::to_string(i)), kHistoryTolerance, 1),
+        "")
+        << key;
   }
 }
 
 TEST(History, OfNumbersIsKeras) {
   Sequential model({Input({6}), Dense(8, {.activation = "tanh"}), Dense(2)});
   model.compile({.optimizer = SGD(0.05, {.momentum = 0.9}), .loss = "mse", .metrics = {"mae"}});
-  expect_history("numbers", model, {golden("fit.x")}, {golden("fit.number")}, {.batch_size = 16, .validation_split = 0.2});
+  expect_history("numbers", model, {golden("fit.x")}, {golden("fit.number")},
+                 {.batch_size = 16, .validation_split = 0.2});
 }
 
 TEST(History, OfLabelsWithClassWeightsIsKeras) {
   Sequential model({Input({6}), Dense(12, {.activation = "relu"}), Dense(3, {.activation = "softmax"})});
-  model.compile({.optimizer = Adam(0.01), .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
-  expect_history("labels", model, {golden("fit.x")}, {golden("fit.label")}, {.batch_size = 20, .class_weight = {{0, 2.0}, {2, 0.5}}});
+  model.compile(
+      {.optimizer = Adam(0.01), .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
+  expect_history("labels", model, {golden("fit.x")}, {golden("fit.label")},
+                 {.batch_size = 20, .class_weight = {{0, 2.0}, {2, 0.5}}});
 }
 
 TEST(History, OfPicturesIsKeras) {
-  Sequential model({Input({8, 8, 2}), Conv2D(4, 3, {.activation = "relu"}), MaxPooling2D(2), Flatten(), Dense(2, {.activation = "softmax"})});
-  model.compile({.optimizer = RMSprop(0.005), .loss = CategoricalCrossentropy({.label_smoothing = 0.1}), .metrics = {"accuracy"}});
-  expect_history("pictures", model, {golden("fit.images")}, {one_hot(golden("fit.picture"), 2, DType::f32)}, {.batch_size = 25});
+  Sequential model({Input({8, 8, 2}), Conv2D(4, 3, {.activation = "relu"}), MaxPooling2D(2), Flatten(),
+                    Dense(2, {.activation = "softmax"})});
+  model.compile({.optimizer = RMSprop(0.005),
+                 .loss = CategoricalCrossentropy({.label_smoothing = 0.1}),
+                 .metrics = {"accuracy"}});
+  expect_history("pictures", model, {golden("fit.images")}, {one_hot(golden("fit.picture"), 2, DType::f32)},
+                 {.batch_size = 25});
 }
 
 TEST(History, OfBitsWithSampleWeightsIsKeras) {
@@ -69,18 +81,21 @@ TEST(History, OfBitsWithSampleWeightsIsKeras) {
                  .loss = "binary_crossentropy",
                  .metrics = {AUC({.name = "auc"}), "accuracy"},
                  .weighted_metrics = {"accuracy"}});
-  expect_history("bits", model, {golden("fit.x")}, {golden("fit.bit")}, {.batch_size = 32, .sample_weight = {golden("fit.weight")}});
+  expect_history("bits", model, {golden("fit.x")}, {golden("fit.bit")},
+                 {.batch_size = 32, .sample_weight = {golden("fit.weight")}});
 }
 
 TEST(History, OfTwoOutputsIsKeras) {
   const Symbol x = Input({6});
   const Symbol hidden = Dense(8, {.activation = "relu", .kernel_regularizer = "l2"})(x);
-  Model model({x}, {Dense(2, {.name = "first"})(hidden), Dense(3, {.activation = "softmax", .name = "second"})(hidden)});
+  Model model({x}, {Dense(2, {.name = "first"})(hidden),
+                    Dense(3, {.activation = "softmax", .name = "second"})(hidden)});
   model.compile({.optimizer = Nadam(0.01),
                  .loss = {"mae", "sparse_categorical_crossentropy"},
                  .loss_weights = {0.5, 2.0},
                  .metrics = {"mse", "accuracy"}});
-  expect_history("outputs", model, {golden("fit.x")}, {golden("fit.number"), golden("fit.label")}, {.batch_size = 30});
+  expect_history("outputs", model, {golden("fit.x")}, {golden("fit.number"), golden("fit.label")},
+                 {.batch_size = 30});
 }
 
 void expect_weights(const Model& model, const std::vector<Tensor>& want) {
@@ -103,19 +118,27 @@ TEST(Fit, StopsEarlyAndRestoresTheBestWeights) {
     if (epoch == 0) first = model.get_weights();
     logs.emplace_back("score", epoch == 0 ? 1.0 : 2.0);
   }});
-  model.fit(golden("fit.x"), golden("fit.number"),
-            {.epochs = 10, .verbose = 0,
-             .callbacks = {watch, EarlyStopping({.monitor = "score", .patience = 2, .mode = "min", .restore_best_weights = true})}});
+  model.fit(
+      golden("fit.x"), golden("fit.number"),
+      {.epochs = 10,
+       .verbose = 0,
+       .callbacks = {
+           watch,
+           EarlyStopping({.monitor = "score", .patience = 2, .mode = "min", .restore_best_weights = true})}});
   EXPECT_EQ(epochs, 3);
   expect_weights(model, first);
 }
 
 TEST(Fit, ReducesTheLearningRateOnAPlateau) {
   Sequential model = small_model();
-  const CallbackPtr flat = LambdaCallback({.on_epoch_end = [](int64_t, Logs& logs) { logs.emplace_back("score", 1.0); }});
-  const History h = model.fit(golden("fit.x"), golden("fit.number"),
-                              {.epochs = 5, .verbose = 0,
-                               .callbacks = {flat, ReduceLROnPlateau({.monitor = "score", .factor = 0.5, .patience = 2, .mode = "min"})}});
+  const CallbackPtr flat =
+      LambdaCallback({.on_epoch_end = [](int64_t, Logs& logs) { logs.emplace_back("score", 1.0); }});
+  const History h = model.fit(
+      golden("fit.x"), golden("fit.number"),
+      {.epochs = 5,
+       .verbose = 0,
+       .callbacks = {flat,
+                     ReduceLROnPlateau({.monitor = "score", .factor = 0.5, .patience = 2, .mode = "min"})}});
   EXPECT_NEAR(h["learning_rate"].front(), 1e-3, 1e-9);
   EXPECT_NEAR(model.learning_rate(), 2.5e-4, 1e-9);
 }
@@ -123,9 +146,12 @@ TEST(Fit, ReducesTheLearningRateOnAPlateau) {
 TEST(Fit, SchedulesTheRateAndLogsToCsv) {
   const std::string path = ::testing::TempDir() + "log.csv";
   Sequential model = small_model();
-  model.fit(golden("fit.x"), golden("fit.number"),
-            {.epochs = 2, .verbose = 0,
-             .callbacks = {LearningRateScheduler([](int64_t epoch, double) { return epoch == 0 ? 0.5 : 0.25; }), CSVLogger(path)}});
+  model.fit(
+      golden("fit.x"), golden("fit.number"),
+      {.epochs = 2,
+       .verbose = 0,
+       .callbacks = {LearningRateScheduler([](int64_t epoch, double) { return epoch == 0 ? 0.5 : 0.25; }),
+                     CSVLogger(path)}});
   EXPECT_NEAR(model.learning_rate(), 0.25, 1e-9);
   std::ifstream file(path);
   std::string header, row;
@@ -143,7 +169,8 @@ TEST(Fit, EndsBetweenStepsOnCtrlC) {
   const CallbackPtr press = LambdaCallback({.on_train_batch_end = [&](int64_t, const Logs&) {
     if (++steps == 2) raise(SIGINT);
   }});
-  const History h = model.fit(golden("fit.x"), golden("fit.number"), {.batch_size = 10, .epochs = 3, .verbose = 0, .callbacks = {press}});
+  const History h = model.fit(golden("fit.x"), golden("fit.number"),
+                              {.batch_size = 10, .epochs = 3, .verbose = 0, .callbacks = {press}});
   EXPECT_TRUE(h.interrupted);
   EXPECT_EQ(steps, 2);
   sigaction(SIGINT, nullptr, &after);
@@ -154,15 +181,28 @@ TEST(Fit, EndsBetweenStepsOnCtrlC) {
 TEST(Fit, ContinuesInTheDataWithStepsPerEpoch) {
   Sequential model = small_model();
   std::vector<int64_t> batches;
-  const CallbackPtr count = LambdaCallback({.on_train_batch_end = [&](int64_t batch, const Logs&) { batches.push_back(batch); }});
+  const CallbackPtr count =
+      LambdaCallback({.on_train_batch_end = [&](int64_t batch, const Logs&) { batches.push_back(batch); }});
   model.fit(golden("fit.x"), golden("fit.number"),
             {.batch_size = 30, .epochs = 3, .verbose = 0, .callbacks = {count}, .steps_per_epoch = 2});
   // Three batches: two, the one left, two again.
   EXPECT_EQ(batches, (std::vector<int64_t>{0, 1, 0, 0, 1}));
 }
 
+TEST(Fit, TrainsInMixedPrecision) {
+  set_dtype_policy("mixed_bfloat16");
+  set_random_seed(1);
+  Sequential model = small_model();
+  model.set_learning_rate(0.02);
+  const History h = model.fit(golden("fit.x"), golden("fit.number"), {.epochs = 20, .verbose = 0});
+  set_dtype_policy("float32");
+  EXPECT_EQ(model.get_weights()[0].dtype(), DType::f32);
+  EXPECT_LT(h["loss"].back(), 0.7 * h["loss"].front());
+}
+
 TEST(Memory, FitRefusesBeforeTheFirstBatchWhatWouldCrossTheLine) {
-  Sequential model({Input({6}), Dense(512, {.activation = "relu"}), Dense(512, {.activation = "relu"}), Dense(2)});
+  Sequential model(
+      {Input({6}), Dense(512, {.activation = "relu"}), Dense(512, {.activation = "relu"}), Dense(2)});
   model.compile({.optimizer = "adam", .loss = "mse"});
   const std::vector<Tensor> before = model.get_weights();
   const Tensor x = Tensor::zeros(DType::f32, {4096, 6});

@@ -1,8 +1,9 @@
 // Losses and metrics against Keras.
+#include "plimsoll/losses.h"
+
 #include <gtest/gtest.h>
 
 #include "layers/base/trace.h"
-#include "plimsoll/losses.h"
 #include "plimsoll/metrics.h"
 #include "plimsoll/ops/shape.h"
 #include "plimsoll/program.h"
@@ -48,7 +49,8 @@ std::vector<LossRow> loss_rows() {
       {"categorical_logits", "logits", CategoricalCrossentropy({.from_logits = true})},
       {"sparse", "classes", SparseCategoricalCrossentropy()},
       {"sparse_logits", "class_logits", SparseCategoricalCrossentropy({.from_logits = true})},
-      {"sparse_ignore", "class_logits", SparseCategoricalCrossentropy({.from_logits = true, .ignore_class = 2})},
+      {"sparse_ignore", "class_logits",
+       SparseCategoricalCrossentropy({.from_logits = true, .ignore_class = 2})},
       {"binary_focal", "bits", BinaryFocalCrossentropy({.apply_class_balancing = true})},
       {"categorical_focal", "shares", CategoricalFocalCrossentropy()},
       {"dice", "bits", Dice()},
@@ -69,7 +71,8 @@ TEST(Losses, AreKeras) {
     expect_near(row.key, reduced({}, "sum_over_batch_size"), want[0]);
     const std::string_view reductions[] = {"sum_over_batch_size", "sum", "mean_with_sample_weight"};
     for (size_t i = 1; i < want.size(); ++i) {
-      expect_near(row.key + " weighted, " + std::string(reductions[i - 1]), reduced(weight, reductions[i - 1]), want[i]);
+      expect_near(row.key + " weighted, " + std::string(reductions[i - 1]),
+                  reduced(weight, reductions[i - 1]), want[i]);
     }
     ++seen;
   }
@@ -90,7 +93,8 @@ std::vector<MetricRow> metric_rows() {
       {"sparse_top_2", "classes", SparseTopKCategoricalAccuracy({.k = 2})},
       {"auc", "bits", "AUC"},
       {"auc_pr", "bits", AUC({.curve = "PR"})},
-      {"auc_labels", "bits", AUC({.num_thresholds = 50, .summation_method = "minoring", .multi_label = true})},
+      {"auc_labels", "bits",
+       AUC({.num_thresholds = 50, .summation_method = "minoring", .multi_label = true})},
       {"auc_thresholds", "bits", AUC({.thresholds = {0.2, 0.35, 0.8}})},
       {"precision", "bits", Precision()},
       {"precision_top", "bits", Precision({.top_k = 2})},
@@ -111,7 +115,8 @@ std::vector<MetricRow> metric_rows() {
       {"cosine", "numbers", metrics::CosineSimilarity()},
       {"log_cosh", "numbers", metrics::LogCoshError()},
       {"r2", "numbers", R2Score()},
-      {"r2_variance", "numbers", R2Score({.class_aggregation = "variance_weighted_average", .num_regressors = 2})},
+      {"r2_variance", "numbers",
+       R2Score({.class_aggregation = "variance_weighted_average", .num_regressors = 2})},
       {"kl", "shares", metrics::KLDivergence()},
       {"poisson", "positive", metrics::Poisson()},
       {"binary_crossentropy", "bits", metrics::BinaryCrossentropy()},

@@ -1,9 +1,10 @@
 // Twenty steps of each optimizer, and schedules, against Keras.
+#include "plimsoll/optimizers.h"
+
 #include <gtest/gtest.h>
 
 #include "layers/base/trace.h"
 #include "plimsoll/error.h"
-#include "plimsoll/optimizers.h"
 #include "plimsoll/program.h"
 #include "support/compare.h"
 #include "train/optimizer_state.h"
@@ -37,14 +38,16 @@ std::vector<std::pair<std::string, Optimizer>> rows() {
       {"adadelta", Adadelta(1.0)},
       {"adamax", Adamax(0.01)},
       {"nadam", Nadam(0.01)},
-      {"ftrl", Ftrl(0.1, {.l1_regularization_strength = 0.01, .l2_regularization_strength = 0.02, .beta = 0.1})},
+      {"ftrl",
+       Ftrl(0.1, {.l1_regularization_strength = 0.01, .l2_regularization_strength = 0.02, .beta = 0.1})},
       {"lion", Lion(0.01, {.weight_decay = 0.05})},
   };
 }
 
 Tensor step_of(const Tensor& all, int64_t step) {
   const Shape shape = all.shape().without(0);
-  return Tensor::from_bytes(all.dtype(), shape, static_cast<char*>(all.data()) + step * byte_size(all.dtype(), shape));
+  return Tensor::from_bytes(all.dtype(), shape,
+                            static_cast<char*>(all.data()) + step * byte_size(all.dtype(), shape));
 }
 
 std::vector<Tensor> trained(const Optimizer& optimizer) {
@@ -55,7 +58,8 @@ std::vector<Tensor> trained(const Optimizer& optimizer) {
   Trace trace(graph, true);
   std::vector<Tensor> gradients;
   for (const char* i : {"0", "1"}) {
-    weights.push_back(std::make_shared<Variable>(Variable{.name = "w", .value = golden(std::string("optimizer.weight") + i)}));
+    weights.push_back(std::make_shared<Variable>(
+        Variable{.name = "w", .value = golden(std::string("optimizer.weight") + i)}));
     steps.push_back(golden(std::string("optimizer.grad") + i));
     gradients.push_back(graph.input("g", DType::f32, steps.back().shape().without(0)));
   }
@@ -63,7 +67,8 @@ std::vector<Tensor> trained(const Optimizer& optimizer) {
   state.apply(trace, weights, gradients);
   trace.add_updates();
   Program program = Program::compile(graph);
-  for (int64_t i = 0; i < kSteps; ++i) program(std::vector<Tensor>{step_of(steps[0], i), step_of(steps[1], i)});
+  for (int64_t i = 0; i < kSteps; ++i)
+    program(std::vector<Tensor>{step_of(steps[0], i), step_of(steps[1], i)});
   return {weights[0]->value, weights[1]->value};
 }
 
@@ -71,7 +76,8 @@ TEST(Optimizers, AreKerasOverTwentySteps) {
   for (const auto& [key, optimizer] : rows()) {
     const std::vector<Tensor> got = trained(optimizer);
     for (size_t i = 0; i < 2; ++i) {
-      EXPECT_EQ(testing::difference(got[i], golden(concat("optimizer.", key, ".", i)), kTolerance), "") << key;
+      EXPECT_EQ(testing::difference(got[i], golden(concat("optimizer.", key, ".", i)), kTolerance), "")
+          << key;
     }
   }
 }
@@ -99,7 +105,9 @@ TEST(Schedules, AreKeras) {
   for (const auto& [key, schedule] : all) {
     const std::vector<double> want = testing::golden_values("schedule." + key);
     for (size_t step = 0; step < want.size(); ++step) {
-      EXPECT_NEAR(schedule->rate(Tensor::full(DType::f32, {}, static_cast<double>(step))).item(), want[step], 1e-6) << key << " " << step;
+      EXPECT_NEAR(schedule->rate(Tensor::full(DType::f32, {}, static_cast<double>(step))).item(), want[step],
+                  1e-6)
+          << key << " " << step;
     }
   }
 }

@@ -10,7 +10,9 @@
 namespace plimsoll {
 namespace {
 
-Tensor numbers(std::span<const double> values) { return Tensor::from<double>(values, Shape{std::ssize(values)}); }
+Tensor numbers(std::span<const double> values) {
+  return Tensor::from<double>(values, Shape{std::ssize(values)});
+}
 
 class BackupCallback final : public Callback {
  public:
@@ -46,7 +48,8 @@ class BackupCallback final : public Callback {
   std::vector<NamedTensor> variables() const {
     std::vector<NamedTensor> all;
     const auto add = [&](std::string_view group, const std::vector<VariablePtr>& list) {
-      for (size_t i = 0; i < list.size(); ++i) all.push_back({concat(group, "/", i, "/", list[i]->name), list[i]->value});
+      for (size_t i = 0; i < list.size(); ++i)
+        all.push_back({concat(group, "/", i, "/", list[i]->name), list[i]->value});
     };
     const Trainer& trainer = model().body().trainer;
     add("model", trainer.network()->all_variables());
@@ -61,7 +64,8 @@ class BackupCallback final : public Callback {
     const int64_t place[] = {p.epoch, p.step, p.data_epoch, p.data_batch, static_cast<int64_t>(p.data_seed)};
     records.push_back({"position", Tensor::from<int64_t>(place, Shape{5})});
     const std::vector<CallbackPtr>& callbacks = model().body().callbacks;
-    for (size_t i = 0; i < callbacks.size(); ++i) records.push_back({concat("callback/", i), numbers(callbacks[i]->state())});
+    for (size_t i = 0; i < callbacks.size(); ++i)
+      records.push_back({concat("callback/", i), numbers(callbacks[i]->state())});
     write_checkpoint(file(), records);
   }
 
@@ -75,11 +79,13 @@ class BackupCallback final : public Callback {
     if (records.size() < own.size() + 1) other(concat("it has ", records.size(), " records"));
     for (size_t i = 0; i < own.size(); ++i) {
       if (records[i].name != own[i].name || records[i].value.type() != own[i].value.type()) {
-        other(concat("expected ", own[i].name, " ", own[i].value.type(), ", got ", records[i].name, " ", records[i].value.type()));
+        other(concat("expected ", own[i].name, " ", own[i].value.type(), ", got ", records[i].name, " ",
+                     records[i].value.type()));
       }
     }
     const NamedTensor& place = records[own.size()];
-    if (place.name != "position" || place.value.type() != TensorType{DType::i64, Shape{5}}) other("it has no position");
+    if (place.name != "position" || place.value.type() != TensorType{DType::i64, Shape{5}})
+      other("it has no position");
     // Everything fits: from here on nothing throws.
     for (size_t i = 0; i < own.size(); ++i) {
       std::memcpy(own[i].value.data(), records[i].value.data(),
@@ -92,7 +98,8 @@ class BackupCallback final : public Callback {
       for (size_t k = own.size() + 1; k < records.size(); ++k) {
         const Tensor& state = records[k].value;
         if (records[k].name != concat("callback/", i) || state.dtype() != DType::f64) continue;
-        model().body().callback_states.emplace_back(i, std::vector<double>(state.data<double>(), state.data<double>() + state.shape().elements()));
+        model().body().callback_states.emplace_back(
+            i, std::vector<double>(state.data<double>(), state.data<double>() + state.shape().elements()));
       }
     }
   }

@@ -37,7 +37,8 @@ void set_log(Logs& logs, std::string_view name, double value) {
 
 class EarlyStoppingCallback final : public Callback {
  public:
-  explicit EarlyStoppingCallback(const EarlyStoppingOptions& o) : o_(o), monitor_("EarlyStopping", o.monitor, o.mode, o.min_delta) {}
+  explicit EarlyStoppingCallback(const EarlyStoppingOptions& o)
+      : o_(o), monitor_("EarlyStopping", o.monitor, o.mode, o.min_delta) {}
   bool wants_batch_logs() const override { return false; }
   void on_train_begin() override {
     wait_ = stopped_epoch_ = best_epoch_ = 0;
@@ -63,7 +64,8 @@ class EarlyStoppingCallback final : public Callback {
   void on_train_end(const Logs&) override {
     if (stopped_epoch_ > 0 && o_.verbose > 0) say(concat("Epoch ", stopped_epoch_ + 1, ": early stopping"));
     if (best_weights_.empty()) return;
-    if (o_.verbose > 0) say(concat("Restoring model weights from the end of the best epoch: ", best_epoch_ + 1, "."));
+    if (o_.verbose > 0)
+      say(concat("Restoring model weights from the end of the best epoch: ", best_epoch_ + 1, "."));
     model().set_weights(best_weights_);
   }
   std::vector<double> state() const override {
@@ -90,7 +92,8 @@ class EarlyStoppingCallback final : public Callback {
 
 class PlateauCallback final : public Callback {
  public:
-  explicit PlateauCallback(const ReduceLROnPlateauOptions& o) : o_(o), monitor_("ReduceLROnPlateau", o.monitor, o.mode, o.min_delta) {
+  explicit PlateauCallback(const ReduceLROnPlateauOptions& o)
+      : o_(o), monitor_("ReduceLROnPlateau", o.monitor, o.mode, o.min_delta) {
     require(o.factor < 1, "ReduceLROnPlateau", "expected a factor < 1, got ", o.factor);
   }
   bool wants_batch_logs() const override { return false; }
@@ -129,7 +132,8 @@ class PlateauCallback final : public Callback {
     if (old <= static_cast<double>(static_cast<float>(o_.min_lr))) return;
     const double rate = std::max(old * o_.factor, o_.min_lr);
     model().set_learning_rate(rate);
-    if (o_.verbose > 0) say(concat("\nEpoch ", epoch + 1, ": ReduceLROnPlateau reducing learning rate to ", number(rate), "."));
+    if (o_.verbose > 0)
+      say(concat("\nEpoch ", epoch + 1, ": ReduceLROnPlateau reducing learning rate to ", number(rate), "."));
     cooldown_ = o_.cooldown;
     wait_ = 0;
   }
@@ -141,12 +145,15 @@ class PlateauCallback final : public Callback {
 
 class RateCallback final : public Callback {
  public:
-  RateCallback(std::function<double(int64_t, double)> schedule, int verbose) : schedule_(std::move(schedule)), verbose_(verbose) {}
+  RateCallback(std::function<double(int64_t, double)> schedule, int verbose)
+      : schedule_(std::move(schedule)), verbose_(verbose) {}
   bool wants_batch_logs() const override { return false; }
   void on_epoch_begin(int64_t epoch) override {
     const double rate = schedule_(epoch, model().learning_rate());
     model().set_learning_rate(rate);
-    if (verbose_ > 0) say(concat("\nEpoch ", epoch + 1, ": LearningRateScheduler setting learning rate to ", number(rate), "."));
+    if (verbose_ > 0)
+      say(concat("\nEpoch ", epoch + 1, ": LearningRateScheduler setting learning rate to ", number(rate),
+                 "."));
   }
   void on_epoch_end(int64_t, Logs& logs) override { set_log(logs, "learning_rate", model().learning_rate()); }
 
@@ -161,7 +168,8 @@ class CsvCallback final : public Callback {
   bool wants_batch_logs() const override { return false; }
   void on_train_begin() override {
     std::error_code none;
-    header_ = !o_.append || !std::filesystem::exists(path_, none) || std::filesystem::file_size(path_, none) == 0;
+    header_ =
+        !o_.append || !std::filesystem::exists(path_, none) || std::filesystem::file_size(path_, none) == 0;
     file_.close();
     file_.clear();
     file_.open(path_, o_.append ? std::ios::app : std::ios::trunc);
@@ -242,13 +250,20 @@ class LambdaFunctions final : public Callback {
 
 }  // namespace
 
-CallbackPtr EarlyStopping(const EarlyStoppingOptions& o) { return std::make_shared<EarlyStoppingCallback>(o); }
-CallbackPtr ReduceLROnPlateau(const ReduceLROnPlateauOptions& o) { return std::make_shared<PlateauCallback>(o); }
-CallbackPtr LearningRateScheduler(std::function<double(int64_t, double)> schedule, const LearningRateSchedulerOptions& o) {
+CallbackPtr EarlyStopping(const EarlyStoppingOptions& o) {
+  return std::make_shared<EarlyStoppingCallback>(o);
+}
+CallbackPtr ReduceLROnPlateau(const ReduceLROnPlateauOptions& o) {
+  return std::make_shared<PlateauCallback>(o);
+}
+CallbackPtr LearningRateScheduler(std::function<double(int64_t, double)> schedule,
+                                  const LearningRateSchedulerOptions& o) {
   require(bool(schedule), "LearningRateScheduler", "expected a function, got none");
   return std::make_shared<RateCallback>(std::move(schedule), o.verbose);
 }
-CallbackPtr CSVLogger(const std::string& filename, const CSVLoggerOptions& o) { return std::make_shared<CsvCallback>(filename, o); }
+CallbackPtr CSVLogger(const std::string& filename, const CSVLoggerOptions& o) {
+  return std::make_shared<CsvCallback>(filename, o);
+}
 CallbackPtr TerminateOnNaN() { return std::make_shared<NanCallback>(); }
 CallbackPtr LambdaCallback(const LambdaCallbackOptions& o) { return std::make_shared<LambdaFunctions>(o); }
 

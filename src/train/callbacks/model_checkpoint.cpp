@@ -15,10 +15,14 @@ namespace {
 class CheckpointCallback final : public Callback {
  public:
   CheckpointCallback(std::string path, const ModelCheckpointOptions& o)
-      : path_(std::move(path)), o_(o), monitor_("ModelCheckpoint", o.monitor, o.mode, 0), best_(o.initial_value_threshold) {
+      : path_(std::move(path)),
+        o_(o),
+        monitor_("ModelCheckpoint", o.monitor, o.mode, 0),
+        best_(o.initial_value_threshold) {
     const bool weights = path_.ends_with(".weights.h5");
-    require(o.save_weights_only ? weights : path_.ends_with(".keras") || path_.ends_with(".h5"), "ModelCheckpoint",
-            "expected a path that ends in ", o.save_weights_only ? ".weights.h5" : ".keras", ", got '", path_, "'");
+    require(o.save_weights_only ? weights : path_.ends_with(".keras") || path_.ends_with(".h5"),
+            "ModelCheckpoint", "expected a path that ends in ",
+            o.save_weights_only ? ".weights.h5" : ".keras", ", got '", path_, "'");
     require(o.save_freq >= 0, "ModelCheckpoint", "expected save_freq >= 0, got ", o.save_freq);
   }
   bool wants_batch_logs() const override { return o_.save_freq > 0; }
@@ -31,7 +35,9 @@ class CheckpointCallback final : public Callback {
     batches_ = 0;
     save(epoch_, batch, logs);
   }
-  std::vector<double> state() const override { return {double(batches_), double(best_.has_value()), best_.value_or(0)}; }
+  std::vector<double> state() const override {
+    return {double(batches_), double(best_.has_value()), best_.value_or(0)};
+  }
   void set_state(std::span<const double> s) override {
     if (s.size() != 3) return;
     batches_ = static_cast<int64_t>(s[0]);

@@ -11,9 +11,26 @@ namespace {
 // What is to rise, by the names of Keras's metrics; all others are to fall.
 bool rises_by_name(std::string_view name) {
   if (name.starts_with("val_")) name.remove_prefix(4);
-  for (const std::string_view part : {"acc", "auc", "AUC", "precision", "recall", "f1", "fbeta", "r2_score", "io_u", "iou", "IoU",
-                                      "cosine_similarity", "specificity", "sensitivity", "true_positives", "true_negatives",
-                                      "Precision", "Recall", "F1", "R2"}) {
+  for (const std::string_view part : {"acc",
+                                      "auc",
+                                      "AUC",
+                                      "precision",
+                                      "recall",
+                                      "f1",
+                                      "fbeta",
+                                      "r2_score",
+                                      "io_u",
+                                      "iou",
+                                      "IoU",
+                                      "cosine_similarity",
+                                      "specificity",
+                                      "sensitivity",
+                                      "true_positives",
+                                      "true_negatives",
+                                      "Precision",
+                                      "Recall",
+                                      "F1",
+                                      "R2"}) {
     if (name.find(part) != std::string_view::npos) return true;
   }
   return false;
@@ -23,7 +40,8 @@ bool rises_by_name(std::string_view name) {
 
 Monitor::Monitor(std::string_view place, std::string name, std::string mode, double min_delta)
     : place_(place), name_(std::move(name)), min_delta_(std::abs(min_delta)) {
-  require(mode == "auto" || mode == "min" || mode == "max", place, "expected the mode auto, min or max, got '", mode, "'");
+  require(mode == "auto" || mode == "min" || mode == "max", place,
+          "expected the mode auto, min or max, got '", mode, "'");
   rises_ = mode == "max" || (mode == "auto" && rises_by_name(name_));
 }
 
@@ -45,6 +63,8 @@ void say(const std::string& line) {
   std::fflush(stdout);
 }
 
-void warn(std::string_view place, const std::string& line) { std::fputs(concat("[", place, "] ", line, "\n").c_str(), stderr); }
+void warn(std::string_view place, const std::string& line) {
+  std::fputs(concat("[", place, "] ", line, "\n").c_str(), stderr);
+}
 
 }  // namespace plimsoll

@@ -15,7 +15,8 @@ std::string formatted(double value, std::string_view spec, std::string_view fiel
   size_t at = 0;
   const auto digits = [&] {
     int n = 0;
-    while (at < spec.size() && spec[at] >= '0' && spec[at] <= '9' && n <= kMostDigits) n = n * 10 + (spec[at++] - '0');
+    while (at < spec.size() && spec[at] >= '0' && spec[at] <= '9' && n <= kMostDigits)
+      n = n * 10 + (spec[at++] - '0');
     return n;
   };
   const bool zeros = !spec.empty() && spec[0] == '0';
@@ -24,15 +25,21 @@ std::string formatted(double value, std::string_view spec, std::string_view fiel
   if (exact) ++at;
   const int precision = exact ? digits() : 6;
   const char kind = at < spec.size() ? spec[at++] : (std::floor(value) == value && !exact ? 'd' : 'g');
-  require(at == spec.size() && width <= kMostDigits && precision <= kMostDigits && (kind == 'd' || kind == 'f' || kind == 'e' || kind == 'g'),
+  require(at == spec.size() && width <= kMostDigits && precision <= kMostDigits &&
+              (kind == 'd' || kind == 'f' || kind == 'e' || kind == 'g'),
           "filepath", "cannot format {", field, "}");
   char text[400];
   if (kind == 'd') {
     std::snprintf(text, sizeof text, zeros ? "%0*lld" : "%*lld", width, static_cast<long long>(value));
   } else {
     const bool fixed = kind == 'f', small = kind == 'e';
-    std::snprintf(text, sizeof text, zeros ? (fixed ? "%0*.*f" : small ? "%0*.*e" : "%0*.*g")
-                                           : (fixed ? "%*.*f" : small ? "%*.*e" : "%*.*g"),
+    std::snprintf(text, sizeof text,
+                  zeros ? (fixed   ? "%0*.*f"
+                           : small ? "%0*.*e"
+                                   : "%0*.*g")
+                        : (fixed   ? "%*.*f"
+                           : small ? "%*.*e"
+                                   : "%*.*g"),
                   width, precision, value);
   }
   return text;
@@ -60,7 +67,8 @@ std::string python_format(std::string_view text, const Logs& values) {
     std::string known;
     for (const auto& [key, v] : values) known += (known.empty() ? "" : ", ") + key;
     require(value != nullptr, "filepath", "there is no '", name, "' for '", text, "'; there are: ", known);
-    result += formatted(*value, name.size() == field.size() ? std::string_view() : field.substr(name.size() + 1), field);
+    result += formatted(
+        *value, name.size() == field.size() ? std::string_view() : field.substr(name.size() + 1), field);
     i = end;
   }
   return result;

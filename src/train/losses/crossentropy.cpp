@@ -37,7 +37,9 @@ struct Categorical final : LossWith<CrossentropyOptions> {
     LossBase::fields(f);
     crossentropy_fields(f, o);
   }
-  Tensor call(const Tensor& y, const Tensor& p) override { return categorical_crossentropy(y, p, args_of(o)); }
+  Tensor call(const Tensor& y, const Tensor& p) override {
+    return categorical_crossentropy(y, p, args_of(o));
+  }
 };
 
 struct SparseCategorical final : LossWith<SparseCategoricalCrossentropyOptions> {
@@ -89,9 +91,12 @@ struct ByShapes final : LossBase {
   std::string_view class_name() const override { return "crossentropy"; }
   Tensor call(const Tensor& y, const Tensor& p) override {
     switch (kind_of_targets(y, p)) {
-      case Targets::binary: return binary_crossentropy(y, p, {});
-      case Targets::sparse: return sparse_categorical_crossentropy(y, p, false, {}, -1);
-      case Targets::categorical: break;
+      case Targets::binary:
+        return binary_crossentropy(y, p, {});
+      case Targets::sparse:
+        return sparse_categorical_crossentropy(y, p, false, {}, -1);
+      case Targets::categorical:
+        break;
     }
     return categorical_crossentropy(y, p, {});
   }
@@ -105,10 +110,12 @@ void LossBase::fields(Fields& f) {
 }
 
 void set_loss_options(LossBase& loss, const std::string& reduction, const std::string& name) {
-  constexpr std::string_view kKnown[] = {"sum_over_batch_size", "mean", "sum", "none", "mean_with_sample_weight"};
+  constexpr std::string_view kKnown[] = {"sum_over_batch_size", "mean", "sum", "none",
+                                         "mean_with_sample_weight"};
   bool known = false;
   for (const std::string_view k : kKnown) known = known || k == reduction;
-  require(known, loss.class_name(), "expected the reduction sum_over_batch_size, mean, sum, none or mean_with_sample_weight, got '",
+  require(known, loss.class_name(),
+          "expected the reduction sum_over_batch_size, mean, sum, none or mean_with_sample_weight, got '",
           reduction, "'");
   loss.reduction = reduction;
   if (!name.empty()) loss.name = name;
@@ -116,18 +123,24 @@ void set_loss_options(LossBase& loss, const std::string& reduction, const std::s
 
 Loss BinaryCrossentropy(const CrossentropyOptions& o) { return make_loss<Binary>(o); }
 Loss CategoricalCrossentropy(const CrossentropyOptions& o) { return make_loss<Categorical>(o); }
-Loss SparseCategoricalCrossentropy(const SparseCategoricalCrossentropyOptions& o) { return make_loss<SparseCategorical>(o); }
+Loss SparseCategoricalCrossentropy(const SparseCategoricalCrossentropyOptions& o) {
+  return make_loss<SparseCategorical>(o);
+}
 Loss BinaryFocalCrossentropy(const BinaryFocalCrossentropyOptions& o) { return make_loss<BinaryFocal>(o); }
-Loss CategoricalFocalCrossentropy(const CategoricalFocalCrossentropyOptions& o) { return make_loss<CategoricalFocal>(o); }
+Loss CategoricalFocalCrossentropy(const CategoricalFocalCrossentropyOptions& o) {
+  return make_loss<CategoricalFocal>(o);
+}
 
 std::span<const ClassDef> classes_crossentropy() {
   static constexpr ClassDef rows[] = {
       {Family::loss, "BinaryCrossentropy", "binary_crossentropy", make_default<Binary>},
       {Family::loss, "bce", "BCE", make_default<Binary>},
       {Family::loss, "CategoricalCrossentropy", "categorical_crossentropy", make_default<Categorical>},
-      {Family::loss, "SparseCategoricalCrossentropy", "sparse_categorical_crossentropy", make_default<SparseCategorical>},
+      {Family::loss, "SparseCategoricalCrossentropy", "sparse_categorical_crossentropy",
+       make_default<SparseCategorical>},
       {Family::loss, "BinaryFocalCrossentropy", "binary_focal_crossentropy", make_default<BinaryFocal>},
-      {Family::loss, "CategoricalFocalCrossentropy", "categorical_focal_crossentropy", make_default<CategoricalFocal>},
+      {Family::loss, "CategoricalFocalCrossentropy", "categorical_focal_crossentropy",
+       make_default<CategoricalFocal>},
       {Family::loss, "crossentropy", "ce", make_default<ByShapes>},
   };
   return rows;

@@ -9,10 +9,10 @@
 namespace plimsoll {
 namespace {
 
-#define PLIMSOLL_LOSS(Type, function, default_name)                                   \
-  struct Type##Row {                                                                  \
-    static constexpr std::string_view kClass = #Type, kName = default_name;           \
-    static Tensor call(const Tensor& y, const Tensor& p) { return function(y, p); }   \
+#define PLIMSOLL_LOSS(Type, function, default_name)                                 \
+  struct Type##Row {                                                                \
+    static constexpr std::string_view kClass = #Type, kName = default_name;         \
+    static Tensor call(const Tensor& y, const Tensor& p) { return function(y, p); } \
   };
 PLIMSOLL_LOSS(MeanSquaredError, mean_squared_error, "mean_squared_error")
 PLIMSOLL_LOSS(MeanAbsoluteError, mean_absolute_error, "mean_absolute_error")
@@ -82,8 +82,12 @@ struct TverskyLoss final : LossWith<TverskyOptions> {
 
 Loss MeanSquaredError(const LossOptions& o) { return make_function_loss<MeanSquaredErrorRow>(o); }
 Loss MeanAbsoluteError(const LossOptions& o) { return make_function_loss<MeanAbsoluteErrorRow>(o); }
-Loss MeanAbsolutePercentageError(const LossOptions& o) { return make_function_loss<MeanAbsolutePercentageErrorRow>(o); }
-Loss MeanSquaredLogarithmicError(const LossOptions& o) { return make_function_loss<MeanSquaredLogarithmicErrorRow>(o); }
+Loss MeanAbsolutePercentageError(const LossOptions& o) {
+  return make_function_loss<MeanAbsolutePercentageErrorRow>(o);
+}
+Loss MeanSquaredLogarithmicError(const LossOptions& o) {
+  return make_function_loss<MeanSquaredLogarithmicErrorRow>(o);
+}
 Loss LogCosh(const LossOptions& o) { return make_function_loss<LogCoshRow>(o); }
 Loss Hinge(const LossOptions& o) { return make_function_loss<HingeRow>(o); }
 Loss SquaredHinge(const LossOptions& o) { return make_function_loss<SquaredHingeRow>(o); }

@@ -52,7 +52,8 @@ struct CategoricalAccuracyRow {
   static Tensor values(const Tensor& y, const Tensor& p) { return categorical_accuracy(y, p); }
 };
 struct SparseCategoricalAccuracyRow {
-  static constexpr std::string_view kClass = "SparseCategoricalAccuracy", kName = "sparse_categorical_accuracy";
+  static constexpr std::string_view kClass = "SparseCategoricalAccuracy",
+                                    kName = "sparse_categorical_accuracy";
   static Tensor values(const Tensor& y, const Tensor& p) { return sparse_accuracy(y, p); }
 };
 
@@ -61,9 +62,12 @@ struct ByShapesRow {
   static constexpr std::string_view kClass = "accuracy", kName = "acc";
   static Tensor values(const Tensor& y, const Tensor& p) {
     switch (kind_of_targets(y, p)) {
-      case Targets::binary: return binary_accuracy(y, p, 0.5);
-      case Targets::sparse: return sparse_accuracy(y, p);
-      case Targets::categorical: break;
+      case Targets::binary:
+        return binary_accuracy(y, p, 0.5);
+      case Targets::sparse:
+        return sparse_accuracy(y, p);
+      case Targets::categorical:
+        break;
     }
     return categorical_accuracy(y, p);
   }
@@ -119,8 +123,12 @@ double MeanOfSamples::result(std::span<const Tensor> states) {
 
 namespace metrics {
 Metric Accuracy(const MetricOptions& o) { return make_metric<FunctionMetric<AccuracyRow>>(o); }
-Metric CategoricalAccuracy(const MetricOptions& o) { return make_metric<FunctionMetric<CategoricalAccuracyRow>>(o); }
-Metric SparseCategoricalAccuracy(const MetricOptions& o) { return make_metric<FunctionMetric<SparseCategoricalAccuracyRow>>(o); }
+Metric CategoricalAccuracy(const MetricOptions& o) {
+  return make_metric<FunctionMetric<CategoricalAccuracyRow>>(o);
+}
+Metric SparseCategoricalAccuracy(const MetricOptions& o) {
+  return make_metric<FunctionMetric<SparseCategoricalAccuracyRow>>(o);
+}
 Metric BinaryAccuracy(const ThresholdOptions& o) { return make_metric<BinaryAccuracyMetric>(o); }
 Metric TopKCategoricalAccuracy(const TopKOptions& o) { return make_metric<TopK>(o); }
 Metric SparseTopKCategoricalAccuracy(const TopKOptions& o) { return make_metric<SparseTopK>(o); }
@@ -134,7 +142,8 @@ std::span<const ClassDef> classes_accuracy() {
       function_metric_row<SparseCategoricalAccuracyRow>(),
       {Family::metric, "BinaryAccuracy", "binary_accuracy", make_default<BinaryAccuracyMetric>},
       {Family::metric, "TopKCategoricalAccuracy", "top_k_categorical_accuracy", make_default<TopK>},
-      {Family::metric, "SparseTopKCategoricalAccuracy", "sparse_top_k_categorical_accuracy", make_default<SparseTopK>},
+      {Family::metric, "SparseTopKCategoricalAccuracy", "sparse_top_k_categorical_accuracy",
+       make_default<SparseTopK>},
   };
   return rows;
 }

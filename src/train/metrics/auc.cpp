@@ -13,7 +13,8 @@
 namespace plimsoll {
 namespace {
 
-const std::vector<std::string_view> kStates = {"true_positives", "false_positives", "true_negatives", "false_negatives"};
+const std::vector<std::string_view> kStates = {"true_positives", "false_positives", "true_negatives",
+                                               "false_negatives"};
 
 double ratio(double a, double b) { return b == 0 ? 0 : a / b; }
 
@@ -74,10 +75,14 @@ struct Area final : MetricBase {
 
  private:
   void check() const {
-    require(o.curve == "ROC" || o.curve == "PR" || o.curve == "PRGAIN", name, "expected the curve ROC, PR or PRGAIN, got '", o.curve, "'");
-    require(o.summation_method == "interpolation" || o.summation_method == "minoring" || o.summation_method == "majoring", name,
-            "expected the summation_method interpolation, minoring or majoring, got '", o.summation_method, "'");
-    require(!o.thresholds.empty() || o.num_thresholds > 1, name, "expected num_thresholds > 1, got ", o.num_thresholds);
+    require(o.curve == "ROC" || o.curve == "PR" || o.curve == "PRGAIN", name,
+            "expected the curve ROC, PR or PRGAIN, got '", o.curve, "'");
+    require(o.summation_method == "interpolation" || o.summation_method == "minoring" ||
+                o.summation_method == "majoring",
+            name, "expected the summation_method interpolation, minoring or majoring, got '",
+            o.summation_method, "'");
+    require(!o.thresholds.empty() || o.num_thresholds > 1, name, "expected num_thresholds > 1, got ",
+            o.num_thresholds);
     require(o.multi_label || !o.num_labels, name, "num_labels is needed only with multi_label");
   }
   double area(std::span<const Tensor> states, int64_t label, int64_t labels) const {
@@ -180,7 +185,8 @@ struct RecallAtPrecisionRow {
 template <class Row>
 Metric make_best_at(double value, const AtOptions& options) {
   require(value >= 0 && value <= 1, Row::kClass, "expected ", Row::kField, " between 0 and 1, got ", value);
-  require(options.num_thresholds > 0, Row::kClass, "expected num_thresholds > 0, got ", options.num_thresholds);
+  require(options.num_thresholds > 0, Row::kClass, "expected num_thresholds > 0, got ",
+          options.num_thresholds);
   typename BestAt<Row>::Options all;
   static_cast<AtOptions&>(all) = options;
   all.value = value;
@@ -195,8 +201,12 @@ constexpr ClassDef best_at_row(std::string_view alias) {
 
 namespace metrics {
 Metric AUC(const AucOptions& o) { return make_metric<Area>(o); }
-Metric SensitivityAtSpecificity(double v, const AtOptions& o) { return make_best_at<SensitivityAtSpecificityRow>(v, o); }
-Metric SpecificityAtSensitivity(double v, const AtOptions& o) { return make_best_at<SpecificityAtSensitivityRow>(v, o); }
+Metric SensitivityAtSpecificity(double v, const AtOptions& o) {
+  return make_best_at<SensitivityAtSpecificityRow>(v, o);
+}
+Metric SpecificityAtSensitivity(double v, const AtOptions& o) {
+  return make_best_at<SpecificityAtSensitivityRow>(v, o);
+}
 Metric PrecisionAtRecall(double v, const AtOptions& o) { return make_best_at<PrecisionAtRecallRow>(v, o); }
 Metric RecallAtPrecision(double v, const AtOptions& o) { return make_best_at<RecallAtPrecisionRow>(v, o); }
 }  // namespace metrics

@@ -28,13 +28,15 @@ struct FBeta : MetricBase {
     const Tensor score = cast(y_pred, DType::f32);
     Tensor chosen = greater(score, scalar_like(score, o.threshold.value_or(0)));
     if (!o.threshold) {
-      chosen = bitwise_and(greater_equal(score, max(score, {-1}, true)), greater(absolute(score), scalar_like(score, 1e-9)));
+      chosen = bitwise_and(greater_equal(score, max(score, {-1}, true)),
+                           greater(absolute(score), scalar_like(score, 1e-9)));
     }
     const Tensor p = cast(chosen, DType::f32);
     const bool micro = o.average == "micro";
     const auto add = [&](std::string_view state, const Tensor& x) {
       const Tensor weighted = weight.defined() ? x * expand_dims(cast(weight, DType::f32), 1) : x;
-      s.set(state, s.state(state, micro ? Shape{} : Shape{y.dim(1)}) + (micro ? sum(weighted) : sum(weighted, {0})));
+      s.set(state,
+            s.state(state, micro ? Shape{} : Shape{y.dim(1)}) + (micro ? sum(weighted) : sum(weighted, {0})));
     };
     add("true_positives", p * y);
     add("false_positives", p * (1.0 - y));
@@ -59,8 +61,9 @@ struct FBeta : MetricBase {
 
  private:
   void check(const Tensor& y_true, const Tensor& y_pred) const {
-    require(y_true.rank() == 2 && y_pred.rank() == 2, name, "expected targets and predictions (batch, classes), got ", y_true.shape(),
-            " and ", y_pred.shape());
+    require(y_true.rank() == 2 && y_pred.rank() == 2, name,
+            "expected targets and predictions (batch, classes), got ", y_true.shape(), " and ",
+            y_pred.shape());
     require(!o.average || o.average == "micro" || o.average == "macro" || o.average == "weighted", name,
             "expected the average micro, macro or weighted, got '", o.average.value_or(""), "'");
     require(o.average || y_pred.dim(1) == 1, name, "has one score for each of ", y_pred.dim(1),
@@ -99,17 +102,21 @@ struct MeanIntersection final : MetricBase {
   void update(MetricScope& s, const Tensor& y_true, const Tensor& y_pred, const Tensor& weight) override {
     const Tensor y = labels(y_true, o.sparse_y_true);
     const Tensor p = labels(y_pred, o.sparse_y_pred);
-    require(y.shape() == p.shape(), name, "expected as many labels as predictions, got ", y.shape(), " and ", p.shape());
+    require(y.shape() == p.shape(), name, "expected as many labels as predictions, got ", y.shape(), " and ",
+            p.shape());
     const auto inside = [&](const Tensor& x) {
-      return bitwise_and(greater_equal(x, scalar_like(x, 0)), less(x, scalar_like(x, static_cast<double>(classes))));
+      return bitwise_and(greater_equal(x, scalar_like(x, 0)),
+                         less(x, scalar_like(x, static_cast<double>(classes))));
     };
     Tensor counts = bitwise_and(inside(y), inside(p));
-    if (o.ignore_class) counts = bitwise_and(counts, not_equal(y, scalar_like(y, static_cast<double>(*o.ignore_class))));
+    if (o.ignore_class)
+      counts = bitwise_and(counts, not_equal(y, scalar_like(y, static_cast<double>(*o.ignore_class))));
     // Keras keeps whole numbers: weights lose their fractions.
     Tensor w = cast(counts, DType::f32);
     if (weight.defined()) {
       const Tensor whole = cast(cast(weight, DType::i32), DType::f32);
-      w = w * broadcast_to(whole.rank() > 1 ? reshape(whole, Shape{whole.shape().elements()}) : whole, w.shape());
+      w = w *
+          broadcast_to(whole.rank() > 1 ? reshape(whole, Shape{whole.shape().elements()}) : whole, w.shape());
     }
     const Tensor zero = scalar_like(y, 0);
     const Tensor at[] = {expand_dims(where(counts, y, zero), -1), expand_dims(where(counts, p, zero), -1)};
@@ -121,7 +128,8 @@ struct MeanIntersection final : MetricBase {
     double sum = 0, valid = 0;
     for (int64_t c = 0; c < classes; ++c) {
       double unions = -static_cast<double>(matrix[c * classes + c]);
-      for (int64_t k = 0; k < classes; ++k) unions += static_cast<double>(matrix[c * classes + k]) + static_cast<double>(matrix[k * classes + c]);
+      for (int64_t k = 0; k < classes; ++k)
+        unions += static_cast<double>(matrix[c * classes + k]) + static_cast<double>(matrix[k * classes + c]);
       if (unions <= 1e-9) continue;
       sum += static_cast<double>(matrix[c * classes + c]) / (unions + kEpsilon);
       valid += 1;
@@ -134,7 +142,9 @@ struct MeanIntersection final : MetricBase {
 
 namespace metrics {
 Metric FBetaScore(const FBetaScoreOptions& o) { return make_metric<FBeta>(o); }
-Metric F1Score(const F1ScoreOptions& o) { return make_metric<F1>(FBetaScoreOptions{o.average, 1.0, o.threshold, o.name}); }
+Metric F1Score(const F1ScoreOptions& o) {
+  return make_metric<F1>(FBetaScoreOptions{o.average, 1.0, o.threshold, o.name});
+}
 Metric MeanIoU(int64_t num_classes, const IoUOptions& o) {
   require(num_classes > 0, "MeanIoU", "expected num_classes > 0, got ", num_classes);
   const Metric made = make_metric<MeanIntersection>(o);

@@ -13,10 +13,10 @@
 namespace plimsoll {
 namespace {
 
-#define PLIMSOLL_METRIC(Type, function, default_name)                                   \
-  struct Type##Row {                                                                    \
-    static constexpr std::string_view kClass = #Type, kName = default_name;             \
-    static Tensor values(const Tensor& y, const Tensor& p) { return function(y, p); }   \
+#define PLIMSOLL_METRIC(Type, function, default_name)                                 \
+  struct Type##Row {                                                                  \
+    static constexpr std::string_view kClass = #Type, kName = default_name;           \
+    static Tensor values(const Tensor& y, const Tensor& p) { return function(y, p); } \
   };
 PLIMSOLL_METRIC(MeanSquaredError, mean_squared_error, "mean_squared_error")
 PLIMSOLL_METRIC(MeanAbsoluteError, mean_absolute_error, "mean_absolute_error")
@@ -104,12 +104,14 @@ struct R2 final : MetricBase {
   }
   void update(MetricScope& s, const Tensor& y_true, const Tensor& y_pred, const Tensor& weight) override {
     const auto [y, p] = to_same_rank(cast(y_true, DType::f32), cast(y_pred, DType::f32));
-    require(y.rank() == 2 && p.rank() == 2, name, "expected targets and predictions (batch, outputs), got ", y.shape(), " and ",
-            p.shape());
+    require(y.rank() == 2 && p.rank() == 2, name, "expected targets and predictions (batch, outputs), got ",
+            y.shape(), " and ", p.shape());
     Tensor w = weight.defined() ? cast(weight, DType::f32) : Tensor::full(DType::f32, {}, 1);
     if (w.rank() == 1) w = expand_dims(w, 1);
     w = broadcast_to(w, y.shape());
-    const auto add = [&](std::string_view state, const Tensor& x) { s.set(state, s.state(state, {y.dim(1)}) + sum(x, {0})); };
+    const auto add = [&](std::string_view state, const Tensor& x) {
+      s.set(state, s.state(state, {y.dim(1)}) + sum(x, {0}));
+    };
     s.set("num_samples", s.state("num_samples", {}) + static_cast<double>(y.shape().elements()));
     add("squared_sum", y * (y * w));
     add("sum", y * w);
@@ -131,7 +133,8 @@ struct R2 final : MetricBase {
     double r2 = o.class_aggregation == "variance_weighted_average" ? weighted / weights : scores / n;
     const double samples = states[0].item();
     const auto regressors = static_cast<double>(o.num_regressors);
-    if (o.num_regressors != 0 && regressors < samples - 1) r2 = 1 - (1 - r2) * (samples - 1) / (samples - regressors - 1);
+    if (o.num_regressors != 0 && regressors < samples - 1)
+      r2 = 1 - (1 - r2) * (samples - 1) / (samples - regressors - 1);
     return r2;
   }
 };
@@ -139,24 +142,39 @@ struct R2 final : MetricBase {
 }  // namespace
 
 namespace metrics {
-Metric MeanSquaredError(const MetricOptions& o) { return make_metric<FunctionMetric<MeanSquaredErrorRow>>(o); }
-Metric MeanAbsoluteError(const MetricOptions& o) { return make_metric<FunctionMetric<MeanAbsoluteErrorRow>>(o); }
-Metric MeanAbsolutePercentageError(const MetricOptions& o) { return make_metric<FunctionMetric<MeanAbsolutePercentageErrorRow>>(o); }
-Metric MeanSquaredLogarithmicError(const MetricOptions& o) { return make_metric<FunctionMetric<MeanSquaredLogarithmicErrorRow>>(o); }
+Metric MeanSquaredError(const MetricOptions& o) {
+  return make_metric<FunctionMetric<MeanSquaredErrorRow>>(o);
+}
+Metric MeanAbsoluteError(const MetricOptions& o) {
+  return make_metric<FunctionMetric<MeanAbsoluteErrorRow>>(o);
+}
+Metric MeanAbsolutePercentageError(const MetricOptions& o) {
+  return make_metric<FunctionMetric<MeanAbsolutePercentageErrorRow>>(o);
+}
+Metric MeanSquaredLogarithmicError(const MetricOptions& o) {
+  return make_metric<FunctionMetric<MeanSquaredLogarithmicErrorRow>>(o);
+}
 Metric RootMeanSquaredError(const MetricOptions& o) { return make_metric<RootMeanSquared>(o); }
 Metric LogCoshError(const MetricOptions& o) { return make_metric<FunctionMetric<LogCoshErrorRow>>(o); }
 Metric Hinge(const MetricOptions& o) { return make_metric<FunctionMetric<HingeRow>>(o); }
 Metric SquaredHinge(const MetricOptions& o) { return make_metric<FunctionMetric<SquaredHingeRow>>(o); }
-Metric CategoricalHinge(const MetricOptions& o) { return make_metric<FunctionMetric<CategoricalHingeRow>>(o); }
+Metric CategoricalHinge(const MetricOptions& o) {
+  return make_metric<FunctionMetric<CategoricalHingeRow>>(o);
+}
 Metric KLDivergence(const MetricOptions& o) { return make_metric<FunctionMetric<KLDivergenceRow>>(o); }
 Metric Poisson(const MetricOptions& o) { return make_metric<FunctionMetric<PoissonRow>>(o); }
 Metric CosineSimilarity(const MetricCosineOptions& o) { return make_metric<Cosine>(o); }
 Metric BinaryCrossentropy(const MetricCrossentropyOptions& o) { return make_metric<BinaryMetric>(o); }
-Metric CategoricalCrossentropy(const MetricCrossentropyOptions& o) { return make_metric<CategoricalMetric>(o); }
-Metric SparseCategoricalCrossentropy(const MetricSparseCrossentropyOptions& o) { return make_metric<SparseMetric>(o); }
+Metric CategoricalCrossentropy(const MetricCrossentropyOptions& o) {
+  return make_metric<CategoricalMetric>(o);
+}
+Metric SparseCategoricalCrossentropy(const MetricSparseCrossentropyOptions& o) {
+  return make_metric<SparseMetric>(o);
+}
 Metric R2Score(const R2ScoreOptions& o) {
-  require(o.class_aggregation == "uniform_average" || o.class_aggregation == "variance_weighted_average", "R2Score",
-          "expected class_aggregation uniform_average or variance_weighted_average, got '", o.class_aggregation, "'");
+  require(o.class_aggregation == "uniform_average" || o.class_aggregation == "variance_weighted_average",
+          "R2Score", "expected class_aggregation uniform_average or variance_weighted_average, got '",
+          o.class_aggregation, "'");
   require(o.num_regressors >= 0, "R2Score", "expected num_regressors >= 0, got ", o.num_regressors);
   return make_metric<R2>(o);
 }
@@ -185,7 +203,8 @@ std::span<const ClassDef> classes_mean_errors() {
       {kMetric, "BinaryCrossentropy", "binary_crossentropy", make_default<BinaryMetric>},
       {kMetric, "bce", "BCE", make_default<BinaryMetric>},
       {kMetric, "CategoricalCrossentropy", "categorical_crossentropy", make_default<CategoricalMetric>},
-      {kMetric, "SparseCategoricalCrossentropy", "sparse_categorical_crossentropy", make_default<SparseMetric>},
+      {kMetric, "SparseCategoricalCrossentropy", "sparse_categorical_crossentropy",
+       make_default<SparseMetric>},
       {kMetric, "R2Score", "r2_score", make_default<R2>},
   };
   return rows;

@@ -16,7 +16,9 @@ struct AdagradOptimizer final : OptimizerWith<AdagradOptimizerOptions> {
     f("initial_accumulator_value", o.initial_accumulator_value);
     f("epsilon", o.epsilon);
   }
-  std::vector<std::vector<SlotDef>> slots() const override { return {{{"accumulator", o.initial_accumulator_value}}}; }
+  std::vector<std::vector<SlotDef>> slots() const override {
+    return {{{"accumulator", o.initial_accumulator_value}}};
+  }
   Tensor update(UpdateScope& s) override {
     const Tensor sums = s.slot("accumulator") + square(s.gradient);
     s.set_slot("accumulator", sums);
@@ -32,7 +34,9 @@ struct AdadeltaOptimizer final : OptimizerWith<AdadeltaOptimizerOptions> {
     f("rho", o.rho);
     f("epsilon", o.epsilon);
   }
-  std::vector<std::vector<SlotDef>> slots() const override { return {{{"accumulated_grad"}, {"accumulated_delta_var"}}}; }
+  std::vector<std::vector<SlotDef>> slots() const override {
+    return {{{"accumulated_grad"}, {"accumulated_delta_var"}}};
+  }
   Tensor update(UpdateScope& s) override {
     const Tensor grads = o.rho * s.slot("accumulated_grad") + (1 - o.rho) * square(s.gradient);
     const Tensor deltas = s.slot("accumulated_delta_var");
@@ -76,7 +80,9 @@ struct NadamOptimizer final : OptimizerWith<NadamOptimizerOptions> {
   std::vector<SlotDef> scalars() const override { return {{"u_product", 1}}; }
   Tensor update(UpdateScope& s) override {
     const Tensor t = cast(s.step, s.weight.dtype()) + 1.0;
-    const auto share = [&](const Tensor& step) { return o.beta_1 * (1.0 - 0.5 * power(scalar_like(t, 0.96), step)); };
+    const auto share = [&](const Tensor& step) {
+      return o.beta_1 * (1.0 - 0.5 * power(scalar_like(t, 0.96), step));
+    };
     const Tensor u_now = share(t);
     const Tensor u_next = share(t + 1.0);
     const Tensor product = cast(s.scalar("u_product"), t.dtype()) * u_now;
@@ -111,7 +117,8 @@ struct FtrlOptimizer final : OptimizerWith<FtrlOptimizerOptions> {
     const Tensor next = sums + square(s.gradient);
     const auto raised = [&](const Tensor& x) { return power(x, scalar_like(x, -o.learning_rate_power)); };
     const Tensor gradient = s.gradient + 2 * o.l2_shrinkage_regularization_strength * s.weight;
-    const Tensor linear = s.slot("linear") + gradient - (raised(next) - raised(sums)) / s.learning_rate * s.weight;
+    const Tensor linear =
+        s.slot("linear") + gradient - (raised(next) - raised(sums)) / s.learning_rate * s.weight;
     const Tensor l2 = o.l2_regularization_strength + o.beta / (2.0 * s.learning_rate);
     const Tensor quadratic = raised(next) / s.learning_rate + 2.0 * l2;
     s.set_slot("accumulator", next);
@@ -138,14 +145,25 @@ struct LionOptimizer final : OptimizerWith<LionOptimizerOptions> {
 
 }  // namespace
 
-Optimizer Adagrad(LearningRate rate, const AdagradOptimizerOptions& o) { return make_optimizer<AdagradOptimizer>(std::move(rate), o); }
-Optimizer Adadelta(LearningRate rate, const AdadeltaOptimizerOptions& o) { return make_optimizer<AdadeltaOptimizer>(std::move(rate), o); }
-Optimizer Adamax(LearningRate rate, const AdamaxOptimizerOptions& o) { return make_optimizer<AdamaxOptimizer>(std::move(rate), o); }
-Optimizer Nadam(LearningRate rate, const NadamOptimizerOptions& o) { return make_optimizer<NadamOptimizer>(std::move(rate), o); }
+Optimizer Adagrad(LearningRate rate, const AdagradOptimizerOptions& o) {
+  return make_optimizer<AdagradOptimizer>(std::move(rate), o);
+}
+Optimizer Adadelta(LearningRate rate, const AdadeltaOptimizerOptions& o) {
+  return make_optimizer<AdadeltaOptimizer>(std::move(rate), o);
+}
+Optimizer Adamax(LearningRate rate, const AdamaxOptimizerOptions& o) {
+  return make_optimizer<AdamaxOptimizer>(std::move(rate), o);
+}
+Optimizer Nadam(LearningRate rate, const NadamOptimizerOptions& o) {
+  return make_optimizer<NadamOptimizer>(std::move(rate), o);
+}
 Optimizer Ftrl(LearningRate rate, const FtrlOptimizerOptions& o) {
-  require(o.initial_accumulator_value >= 0, "Ftrl", "expected initial_accumulator_value >= 0, got ", o.initial_accumulator_value);
-  require(o.learning_rate_power <= 0, "Ftrl", "expected learning_rate_power <= 0, got ", o.learning_rate_power);
-  require(o.l1_regularization_strength >= 0 && o.l2_regularization_strength >= 0 && o.l2_shrinkage_regularization_strength >= 0,
+  require(o.initial_accumulator_value >= 0, "Ftrl", "expected initial_accumulator_value >= 0, got ",
+          o.initial_accumulator_value);
+  require(o.learning_rate_power <= 0, "Ftrl", "expected learning_rate_power <= 0, got ",
+          o.learning_rate_power);
+  require(o.l1_regularization_strength >= 0 && o.l2_regularization_strength >= 0 &&
+              o.l2_shrinkage_regularization_strength >= 0,
           "Ftrl", "expected regularization strengths >= 0");
   return make_optimizer<FtrlOptimizer>(std::move(rate), o);
 }

@@ -27,8 +27,8 @@ struct RmspropOptimizer final : OptimizerWith<RmspropOptimizerOptions> {
   Tensor update(UpdateScope& s) override {
     if (o.centered) return update_centered(s);
     const Tensor slot = o.momentum > 0 ? s.slot("momentum") : Tensor();
-    const std::vector<Tensor> next = rmsprop_update(s.weight, s.gradient, s.slot("velocity"), slot, s.learning_rate,
-                                                    {o.rho, o.momentum, o.epsilon});
+    const std::vector<Tensor> next = rmsprop_update(s.weight, s.gradient, s.slot("velocity"), slot,
+                                                    s.learning_rate, {o.rho, o.momentum, o.epsilon});
     s.set_slot("velocity", next[1]);
     if (o.momentum > 0) s.set_slot("momentum", next[2]);
     return next[0];
@@ -56,7 +56,8 @@ Optimizer RMSprop(LearningRate learning_rate, const RmspropOptimizerOptions& opt
 }
 
 std::span<const ClassDef> classes_rmsprop() {
-  static constexpr ClassDef rows[] = {{Family::optimizer, "RMSprop", "rmsprop", make_default<RmspropOptimizer>}};
+  static constexpr ClassDef rows[] = {
+      {Family::optimizer, "RMSprop", "rmsprop", make_default<RmspropOptimizer>}};
   return rows;
 }
 

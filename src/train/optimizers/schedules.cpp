@@ -60,8 +60,8 @@ struct Piecewise final : NamedSchedule {
     f("name", name);
   }
   Tensor rate(const Tensor& step) override {
-    require(values.size() == boundaries.size() + 1, class_name(), "expected one value more than boundaries, got ",
-            values.size(), " and ", boundaries.size());
+    require(values.size() == boundaries.size() + 1, class_name(),
+            "expected one value more than boundaries, got ", values.size(), " and ", boundaries.size());
     Tensor result = step * 0.0 + values.back();
     for (size_t i = boundaries.size(); i-- > 0;) {
       result = where(less_equal(step, number(boundaries[i])), number(values[i]), result);

@@ -22,7 +22,8 @@ struct SgdOptimizer final : OptimizerWith<SgdOptimizerOptions> {
   }
   Tensor update(UpdateScope& s) override {
     const Tensor velocity = o.momentum != 0 ? s.slot("momentum") : Tensor();
-    const std::vector<Tensor> next = sgd_update(s.weight, s.gradient, velocity, s.learning_rate, o.momentum, o.nesterov);
+    const std::vector<Tensor> next =
+        sgd_update(s.weight, s.gradient, velocity, s.learning_rate, o.momentum, o.nesterov);
     if (o.momentum != 0) s.set_slot("momentum", next[1]);
     return next[0];
   }
@@ -33,8 +34,10 @@ struct SgdOptimizer final : OptimizerWith<SgdOptimizerOptions> {
 void OptimizerBase::fields(Fields& f) {
   f("name", name);
   const bool scheduled = f.reading() ? f.has_object("learning_rate") : bool(learning_rate.schedule);
-  if (scheduled) f("learning_rate", learning_rate.schedule);
-  else f("learning_rate", learning_rate.rate);
+  if (scheduled)
+    f("learning_rate", learning_rate.schedule);
+  else
+    f("learning_rate", learning_rate.rate);
   f("weight_decay", weight_decay);
   f("clipnorm", clipnorm);
   f("global_clipnorm", global_clipnorm);
@@ -52,14 +55,15 @@ void check_optimizer(const OptimizerBase& o) {
   require(clips <= 1, place, "only one of clipnorm, clipvalue and global_clipnorm can be set");
   const int64_t steps = o.gradient_accumulation_steps.value_or(2);
   require(steps >= 2, place, "expected gradient_accumulation_steps >= 2, got ", steps);
-  require(!o.use_ema || (o.ema_momentum >= 0 && o.ema_momentum <= 1), place, "expected ema_momentum between 0 and 1, got ",
-          o.ema_momentum);
+  require(!o.use_ema || (o.ema_momentum >= 0 && o.ema_momentum <= 1), place,
+          "expected ema_momentum between 0 and 1, got ", o.ema_momentum);
   const int64_t frequency = o.ema_overwrite_frequency.value_or(1);
   require(frequency >= 1, place, "expected ema_overwrite_frequency >= 1, got ", frequency);
 }
 
 Optimizer SGD(LearningRate learning_rate, const SgdOptimizerOptions& options) {
-  require(options.momentum >= 0 && options.momentum <= 1, "SGD", "expected a momentum between 0 and 1, got ", options.momentum);
+  require(options.momentum >= 0 && options.momentum <= 1, "SGD", "expected a momentum between 0 and 1, got ",
+          options.momentum);
   return make_optimizer<SgdOptimizer>(std::move(learning_rate), options);
 }
 
