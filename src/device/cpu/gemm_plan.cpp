@@ -21,7 +21,8 @@ constexpr int64_t kDirectPanels = 2;        // or if there are so few panels of 
 constexpr int64_t kStreamKc = 8;            // rows of a large B read side by side, as streams, for one to three rows of C,
 constexpr int64_t kStreamRows = 3;
 constexpr int64_t kDirectKc = 64;           // and for a few more
-constexpr int64_t kPackColumns = 96;        // A is packed if that many columns of C use it
+constexpr int64_t kPackColumns = 96;        // A is packed if that many columns of C use it,
+constexpr int64_t kPackShortRows = 384;     // or that many if its rows are contiguous and end within one block
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
@@ -119,7 +120,8 @@ void choose_blocks(GemmPlan& plan, const GemmKernels<T>& kernels) {
   plan.nc = plan.shared ? even_block(p.n, kNc, kernels.nr)
                         : even_block(divide_up(p.n, plan.col_chunks) + kernels.nr, kOwnNc, kernels.nr);
   plan.mc = even_block(divide_up(p.m, plan.row_chunks), kMc, kernels.mr);
-  plan.pack_a = p.n >= kPackColumns || (p.a_col != 1 && p.a_row != 1);
+  const bool short_rows = p.a_col == 1 && p.k <= plan.kc;
+  plan.pack_a = p.n >= (short_rows ? kPackShortRows : kPackColumns) || (p.a_col != 1 && p.a_row != 1);
   // A panel may be written up to four elements past its end.
   const int64_t a_panel = round_up(plan.kc * kernels.mr + 4, line), b_panel = round_up(plan.kc * kernels.nr + 4, line);
   plan.a_elements = plan.pack_a ? plan.mc / kernels.mr * a_panel : 0;
