@@ -9,6 +9,7 @@ from conftest import BUILD, GUARD, write_spec
 CRASHER = BUILD / "lib" / "plimsoll" / "guard_crasher.so"
 LOAD = f"import ctypes, os, signal\nlib = ctypes.CDLL({str(CRASHER)!r})\n"
 LINE = 200 * 2**20
+OUTER = f"guard-test-outer-{os.getpid()}"
 
 # name: (cause in the report, code of the cell, kernelspec)
 DEATHS = {
@@ -43,7 +44,7 @@ def write_death_specs(data_folder):
     group = memory_group()
     if group is None:
         return
-    outer = group / "guard-test-outer"
+    outer = group / OUTER
     outer.mkdir(exist_ok=True)
     (outer / "memory.limit_in_bytes").write_text(str(LINE))
     write_spec(data_folder, "outer", "--memory", str(4 * LINE))
@@ -56,7 +57,7 @@ def write_death_specs(data_folder):
 def remove_outer():
     group = memory_group()
     if group is not None:
-        subprocess.run(["rmdir", str(group / "guard-test-outer")], check=False, capture_output=True)
+        subprocess.run(["rmdir", str(group / OUTER)], check=False, capture_output=True)
 
 
 def cause_in(reply, state_folder):
