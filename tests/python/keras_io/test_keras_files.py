@@ -111,8 +111,9 @@ def test_training_goes_on_both_ways(tool, tmp_path, name, suffix):
     for _ in range(3):
         model.train_on_batch(x, y)
     model.save(tmp_path / f"m{suffix}")
-    tool.fit(tmp_path / f"m{suffix}", [x], [y], tmp_path / f"n{suffix}", 2)
-    ours = keras.models.load_model(tmp_path / f"n{suffix}")
+    # Back in a .keras: Keras 3.15 builds the optimizer of an .h5 for no variables, so that training cannot go on from one there.
+    tool.fit(tmp_path / f"m{suffix}", [x], [y], tmp_path / "n.keras", 2)
+    ours = keras.models.load_model(tmp_path / "n.keras")
     for m in (model, model, ours):
         m.train_on_batch(x, y)
     model.train_on_batch(x, y)
