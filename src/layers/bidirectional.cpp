@@ -42,8 +42,10 @@ struct BidirectionalLayer final : LayerBase {
       backward_layer = Layer(made);
     }
     RecurrentLayer& backward = recurrent(backward_layer);
-    require(forward.o.go_backwards != backward.o.go_backwards, name(), "expected one layer that goes backwards, and one not");
-    require(forward.o.return_sequences == backward.o.return_sequences && forward.o.return_state == backward.o.return_state &&
+    require(forward.o.go_backwards != backward.o.go_backwards, name(),
+            "expected one layer that goes backwards, and one not");
+    require(forward.o.return_sequences == backward.o.return_sequences &&
+                forward.o.return_state == backward.o.return_state &&
                 forward.o.stateful == backward.o.stateful,
             name(), "expected two layers alike in return_sequences, return_state and stateful");
     for (RecurrentLayer* rnn : {&forward, &backward}) rnn->o.zero_output_for_mask = rnn->o.return_sequences;

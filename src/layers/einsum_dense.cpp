@@ -16,7 +16,8 @@ struct Equation {
 };
 
 struct EinsumDenseLayer final : LayerBase {
-  explicit EinsumDenseLayer(std::string equation = "ab,bc->ac", Ints output_shape = {1}, EinsumDenseOptions options = {})
+  explicit EinsumDenseLayer(std::string equation = "ab,bc->ac", Ints output_shape = {1},
+                            EinsumDenseOptions options = {})
       : equation(std::move(equation)), output_shape(std::move(output_shape)), o(std::move(options)) {
     set_activity_regularizer(std::move(o.activity_regularizer));
   }
@@ -59,13 +60,15 @@ struct EinsumDenseLayer final : LayerBase {
     };
     if (e.input.find("...") != std::string::npos) {
       const int hidden = rank - (static_cast<int>(e.input.size()) - 3);
-      require(hidden >= 0 && hidden <= 26, name(), "the equation ", equation, " does not fit an input of ", rank, " axes");
+      require(hidden >= 0 && hidden <= 26, name(), "the equation ", equation, " does not fit an input of ",
+              rank, " axes");
       std::string letters;
       for (char c = 'A'; std::ssize(letters) < hidden; ++c) letters += c;
       expand(e.input, letters);
       expand(e.output, letters);
     }
-    require(std::ssize(e.input) == rank, name(), "the equation ", equation, " does not fit an input of ", rank, " axes");
+    require(std::ssize(e.input) == rank, name(), "the equation ", equation, " does not fit an input of ",
+            rank, " axes");
     return e;
   }
   // The size a letter stands for: the input's, or the last entries of output_shape.
@@ -77,12 +80,13 @@ struct EinsumDenseLayer final : LayerBase {
       const int64_t at = std::ssize(output_shape) - back;
       if (at >= 0 && output_shape[static_cast<size_t>(at)] > 0) {
         const int64_t size = output_shape[static_cast<size_t>(at)];
-        require(in == std::string::npos || x.dim(static_cast<int>(in)) == size, name(), "output_shape has ", size,
-                " where the input has shape ", x.shape());
+        require(in == std::string::npos || x.dim(static_cast<int>(in)) == size, name(), "output_shape has ",
+                size, " where the input has shape ", x.shape());
         return size;
       }
     }
-    require(in != std::string::npos, name(), "output_shape must give the size of '", letter, "' in ", equation);
+    require(in != std::string::npos, name(), "output_shape must give the size of '", letter, "' in ",
+            equation);
     return x.dim(static_cast<int>(in));
   }
 
@@ -101,7 +105,8 @@ struct EinsumDenseLayer final : LayerBase {
         const bool with_bias = o.bias_axes.find(c) != std::string::npos;
         if (with_bias || !shape.empty()) shape.push_back(with_bias ? size_of(c, e, x) : 1);
       }
-      require(!shape.empty(), name(), "expected bias_axes among the letters of the output ", e.output, ", got ", o.bias_axes);
+      require(!shape.empty(), name(), "expected bias_axes among the letters of the output ", e.output,
+              ", got ", o.bias_axes);
       y = y + s.weight("bias", Shape(shape), o.bias_initializer,
                        {.regularizer = o.bias_regularizer, .constraint = o.bias_constraint});
     }
@@ -112,7 +117,8 @@ struct EinsumDenseLayer final : LayerBase {
 }  // namespace
 
 Layer EinsumDense(std::string equation, Ints output_shape, const EinsumDenseOptions& options) {
-  return own_layer(std::make_shared<EinsumDenseLayer>(std::move(equation), std::move(output_shape), options), options.name);
+  return own_layer(std::make_shared<EinsumDenseLayer>(std::move(equation), std::move(output_shape), options),
+                   options.name);
 }
 
 std::span<const ClassDef> classes_einsum_dense() {

@@ -43,8 +43,9 @@ TEST(Initializers, HaveTheMomentsOfKeras) {
   expect_moments(HeNormal({.seed = 1}), 0, std::sqrt(2.0 / 300), 2 * std::sqrt(2.0 / 300) / kTruncated);
   expect_moments(LecunUniform({.seed = 1}), 0, three_in / std::sqrt(3.0), three_in);
   expect_moments(LecunNormal({.seed = 1}), 0, std::sqrt(1.0 / 300), 2 * std::sqrt(1.0 / 300) / kTruncated);
-  expect_moments(VarianceScaling({.scale = 3, .mode = "fan_out", .distribution = "untruncated_normal", .seed = 1}), 0,
-                 std::sqrt(3.0 / 400), 1);
+  expect_moments(
+      VarianceScaling({.scale = 3, .mode = "fan_out", .distribution = "untruncated_normal", .seed = 1}), 0,
+      std::sqrt(3.0 / 400), 1);
 }
 
 TEST(Initializers, CountTheWindowOfAConvolution) {
@@ -84,10 +85,12 @@ TEST(Initializers, FollowTheirSeed) {
 TEST(Constraints, AreKeras) {
   const Tensor w = testing::fill(DType::f32, {3, 2}, -3, 1.5, testing::hash_text("constraint"));
   const auto check = [&](const Constraint& c, std::vector<float> want) {
-    EXPECT_EQ(testing::difference(c->apply(w), Tensor::from<float>(want, {3, 2}), 1e-6), "") << c->class_name();
+    EXPECT_EQ(testing::difference(c->apply(w), Tensor::from<float>(want, {3, 2}), 1e-6), "")
+        << c->class_name();
   };
   check(MaxNorm(0.6), {-0.3474914f, 0.2347646f, 0.4244882f, -0.552106f, 0.2430212f, 0.008032308f});
-  check(MinMaxNorm(0.5, 1.0, 0.7, {1}), {-0.5806108f, 0.2367246f, 0.7092621f, -0.5567153f, 0.4717469f, 0.009409682f});
+  check(MinMaxNorm(0.5, 1.0, 0.7, {1}),
+        {-0.5806108f, 0.2367246f, 0.7092621f, -0.5567153f, 0.4717469f, 0.009409682f});
   check(UnitNorm({0, 1}), {-0.4958541f, 0.2021679f, 0.605725f, -0.4754468f, 0.34678f, 0.006917033f});
   check(NonNeg(), {0.0f, 0.2367246f, 0.7092621f, 0.0f, 0.4060554f, 0.008099368f});
 }

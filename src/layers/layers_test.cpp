@@ -1,4 +1,7 @@
-// Every layer against real Keras: tests/golden/layers.json and layers.npz, made by tests/golden/make_layer_goldens.py.
+// Every layer against real Keras: tests/golden/layers.json and layers.npz, made by
+// tests/golden/make_layer_goldens.py.
+#include "plimsoll/layers.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +12,6 @@
 #include "layers/base/trace.h"
 #include "plimsoll/autodiff.h"
 #include "plimsoll/error.h"
-#include "plimsoll/layers.h"
 #include "plimsoll/ops/math.h"
 #include "plimsoll/ops/reduce.h"
 #include "plimsoll/program.h"
@@ -82,8 +84,10 @@ class LayerCase {
     if (!json.is_structured()) return nlohmann::json::parse(json.dump());
     nlohmann::json same = json.is_array() ? nlohmann::json::array() : nlohmann::json::object();
     for (const auto& [key, value] : json.items()) {
-      if (json.is_array()) same.push_back(comparable(value));
-      else same[key] = comparable(value);
+      if (json.is_array())
+        same.push_back(comparable(value));
+      else
+        same[key] = comparable(value);
     }
     return same;
   }
@@ -131,7 +135,8 @@ class LayerCase {
       inputs_.push_back(graph.input(concat("x", i), values_[i].dtype(), values_[i].shape()));
       if (i >= flags.size() || !flags[i].get<bool>()) continue;
       const Shape shape = values_[i].rank() > 2 ? values_[i].shape().without(-1) : values_[i].shape();
-      trace.set_mask(inputs_[i], graph.constant(fill(DType::boolean, shape, 0, 1, hash_text(concat(name_, "/m", i)))));
+      trace.set_mask(inputs_[i],
+                     graph.constant(fill(DType::boolean, shape, 0, 1, hash_text(concat(name_, "/m", i)))));
     }
     const ConfigJson named = case_.value("arguments", ConfigJson::object());
     for (const auto& [key, spec] : named.items()) {
@@ -162,7 +167,8 @@ class LayerCase {
     Tensor total;
     const auto add = [&](const Tensor& part) { total = total.defined() ? total + part : part; };
     for (size_t i = 0; i < ys.size(); ++i) {
-      add(sum(cast(ys[i], DType::f32) * fill(DType::f32, ys[i].shape(), -1, 1, hash_text(concat(name_, "/dy", i)))));
+      add(sum(cast(ys[i], DType::f32) *
+              fill(DType::f32, ys[i].shape(), -1, 1, hash_text(concat(name_, "/dy", i)))));
     }
     for (const Tensor& part : trace.losses()) add(part);
     for (const VariablePtr& v : layer_->trainable_weights()) {
@@ -172,7 +178,8 @@ class LayerCase {
   }
 
   void compare(Graph& graph, const std::vector<std::pair<Tensor, double>>& parts) {
-    for (size_t i = 0; i < parts.size(); ++i) graph.output(concat("part", i), cast(parts[i].first, DType::f32));
+    for (size_t i = 0; i < parts.size(); ++i)
+      graph.output(concat("part", i), cast(parts[i].first, DType::f32));
     const std::vector<Tensor> got = Program::compile(graph)(values_);
     const float* want = golden_.data<float>();
     const float* const end = want + golden_.elements();
@@ -180,7 +187,8 @@ class LayerCase {
       const int64_t count = got[i].shape().elements();
       ASSERT_LE(count, end - want) << "part " << i;
       const Tensor expected = Tensor::from<float>({want, static_cast<size_t>(count)}, got[i].shape());
-      EXPECT_EQ(testing::difference(got[i], expected, parts[i].second, 1.0), "") << "part " << i << " of " << got.size();
+      EXPECT_EQ(testing::difference(got[i], expected, parts[i].second, 1.0), "")
+          << "part " << i << " of " << got.size();
       want += count;
     }
     EXPECT_EQ(want, end);

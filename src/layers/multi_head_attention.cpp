@@ -90,7 +90,8 @@ struct AttentionLayer final : LayerBase {
     return seen;
   }
   // Where a query may look, broadcasting to (batch, queries, keys); undefined: everywhere.
-  Tensor visible(Scope& s, const Tensor& query, const Tensor& value, const Tensor& key_mask, bool causal) const {
+  Tensor visible(Scope& s, const Tensor& query, const Tensor& value, const Tensor& key_mask,
+                 bool causal) const {
     Tensor seen;
     const auto narrow = [&](const Tensor& mask) {
       if (mask.defined()) seen = seen.defined() ? bitwise_and(seen, mask) : mask;
@@ -110,14 +111,16 @@ struct AttentionLayer final : LayerBase {
   };
 
   // Any axes, with scores: {result, scores}.
-  std::pair<Tensor, Tensor> attend_widely(Scope& s, const Heads& h, const Ints& axes, Tensor mask, double scale) const {
+  std::pair<Tensor, Tensor> attend_widely(Scope& s, const Heads& h, const Ints& axes, Tensor mask,
+                                          double scale) const {
     const int rank = h.query.rank();
     const std::string target = letters('a', rank);
     std::string source = target, batch, target_axes, source_axes;
     char next = static_cast<char>('a' + rank);
     for (const int64_t axis : axes) source[static_cast<size_t>(axis)] = next++;
     for (int i = 0; i < rank - 1; ++i) {
-      if (source[static_cast<size_t>(i)] == target[static_cast<size_t>(i)]) batch += target[static_cast<size_t>(i)];
+      if (source[static_cast<size_t>(i)] == target[static_cast<size_t>(i)])
+        batch += target[static_cast<size_t>(i)];
     }
     for (const int64_t axis : axes) {
       target_axes += target[static_cast<size_t>(axis)];
@@ -136,7 +139,8 @@ struct AttentionLayer final : LayerBase {
     Tensor weights = e / sum(e, over, true);
     if (mask.defined()) weights = where(mask, weights, scalar_like(weights, 0));
     Tensor used = weights;
-    if (o.dropout > 0 && s.training()) used = dropout(weights, s.random_key(o.seed, "dropout_layer/seed_generator"), o.dropout);
+    if (o.dropout > 0 && s.training())
+      used = dropout(weights, s.random_key(o.seed, "dropout_layer/seed_generator"), o.dropout);
     return {einsum(product + "," + source + "->" + target, used, h.value, name()), weights};
   }
 
@@ -152,20 +156,23 @@ struct AttentionLayer final : LayerBase {
   }
 
   std::vector<Tensor> call_many(Scope& s, std::span<const Tensor> xs) override {
-    require(xs.size() >= 1 && xs.size() <= 3, name(), "expected query, value and perhaps key, got ", xs.size(), " inputs");
+    require(xs.size() >= 1 && xs.size() <= 3, name(), "expected query, value and perhaps key, got ",
+            xs.size(), " inputs");
     const Tensor query = xs[0];
     const Tensor value = xs.size() > 1 ? xs[1] : s.argument("value");
     require(value.defined(), name(), "expected a value beside the query");
     const Tensor named_key = xs.size() > 2 ? xs[2] : s.argument("key");
     const Tensor key = named_key.defined() ? named_key : value;
-    require(num_heads > 0 && key_dim > 0 && o.value_dim.value_or(1) > 0, name(), "expected num_heads and widths > 0");
-    require(o.dropout >= 0 && o.dropout < 1, name(), "expected dropout of at least 0 and below 1, got ", o.dropout);
+    require(num_heads > 0 && key_dim > 0 && o.value_dim.value_or(1) > 0, name(),
+            "expected num_heads and widths > 0");
+    require(o.dropout >= 0 && o.dropout < 1, name(), "expected dropout of at least 0 and below 1, got ",
+            o.dropout);
     require(query.rank() >= 3 && value.rank() == query.rank() && key.rank() == query.rank(), name(),
-            "expected inputs (batch, positions..., features) of as many axes, got ", query.shape(), ", ", value.shape(),
-            " and ", key.shape());
+            "expected inputs (batch, positions..., features) of as many axes, got ", query.shape(), ", ",
+            value.shape(), " and ", key.shape());
     for (int i = 0; i < key.rank() - 1; ++i) {
-      require(key.dim(i) == value.dim(i), name(), "expected key and value alike but for features, got ", key.shape(),
-              " and ", value.shape());
+      require(key.dim(i) == value.dim(i), name(), "expected key and value alike but for features, got ",
+              key.shape(), " and ", value.shape());
     }
     const bool wants_scores = flag(s, "return_attention_scores");
     const bool causal = flag(s, "use_causal_mask");
@@ -207,7 +214,8 @@ Layer MultiHeadAttention(int64_t num_heads, int64_t key_dim, const MultiHeadAtte
 }
 
 std::span<const ClassDef> classes_multi_head_attention() {
-  static constexpr ClassDef rows[] = {{Family::layer, "MultiHeadAttention", "", make_default<AttentionLayer>}};
+  static constexpr ClassDef rows[] = {
+      {Family::layer, "MultiHeadAttention", "", make_default<AttentionLayer>}};
   return rows;
 }
 

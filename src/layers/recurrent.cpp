@@ -1,5 +1,6 @@
 // SimpleRNN, LSTM, GRU.
 #include "layers/base/recurrent.h"
+
 #include "plimsoll/activations.h"
 #include "plimsoll/ops/math.h"
 #include "plimsoll/ops/nn.h"
@@ -11,14 +12,16 @@ namespace {
 using Tensors = std::vector<Tensor>;
 
 struct SimpleRNNLayer final : RecurrentLayer {
-  explicit SimpleRNNLayer(int64_t units = 1, RecurrentOptions options = {}) : RecurrentLayer(units, std::move(options)) {}
+  explicit SimpleRNNLayer(int64_t units = 1, RecurrentOptions options = {})
+      : RecurrentLayer(units, std::move(options)) {}
   std::string_view class_name() const override { return "SimpleRNN"; }
   std::shared_ptr<RecurrentLayer> copy() const override { return std::make_shared<SimpleRNNLayer>(units, o); }
   int states() const override { return 1; }
   int gates() const override { return 1; }
   void activation_fields(Fields& f) override { f("activation", o.activation); }
   Tensors fused(const Tensor&, const Tensors&, const Weights&) const override { return {}; }
-  Tensors step(const Tensor& x, std::span<const Tensor> states, const Weights& w, const Tensors& drops) const override {
+  Tensors step(const Tensor& x, std::span<const Tensor> states, const Weights& w,
+               const Tensors& drops) const override {
     return {activate(o.activation, x + recur(states[0], w.recurrent, drops, 0, 1))};
   }
 };
@@ -29,14 +32,16 @@ struct ForgetBias final : InitializerBase {
   std::string_view class_name() const override { return "ForgetBias"; }
   Tensor make(const Shape& shape, DType dtype) override {
     const int64_t units = shape[0] / 4;
-    const Tensor parts[] = {rest->make({units}, dtype), Tensor::full(dtype, {units}, 1), rest->make({2 * units}, dtype)};
+    const Tensor parts[] = {rest->make({units}, dtype), Tensor::full(dtype, {units}, 1),
+                            rest->make({2 * units}, dtype)};
     return concatenate(parts, 0);
   }
   Initializer rest;
 };
 
 struct LSTMLayer final : RecurrentLayer {
-  explicit LSTMLayer(int64_t units = 1, RecurrentOptions options = {}) : RecurrentLayer(units, std::move(options)) {}
+  explicit LSTMLayer(int64_t units = 1, RecurrentOptions options = {})
+      : RecurrentLayer(units, std::move(options)) {}
   std::string_view class_name() const override { return "LSTM"; }
   std::shared_ptr<RecurrentLayer> copy() const override { return std::make_shared<LSTMLayer>(units, o); }
   int states() const override { return 2; }
@@ -57,7 +62,8 @@ struct LSTMLayer final : RecurrentLayer {
     const Tensor bias = w.bias.defined() ? w.bias : Tensor::zeros(x.dtype(), {4 * units});
     return lstm(x, states[0], states[1], w.kernel, w.recurrent, bias, o.go_backwards);
   }
-  Tensors step(const Tensor& x, std::span<const Tensor> states, const Weights& w, const Tensors& drops) const override {
+  Tensors step(const Tensor& x, std::span<const Tensor> states, const Weights& w,
+               const Tensors& drops) const override {
     const Tensor z = x + recur(states[0], w.recurrent, drops, 0, 4);
     const Tensor input = activate(o.recurrent_activation, gate(z, 0));
     const Tensor forget = activate(o.recurrent_activation, gate(z, 1));
@@ -68,7 +74,8 @@ struct LSTMLayer final : RecurrentLayer {
 };
 
 struct GRULayer final : RecurrentLayer {
-  explicit GRULayer(int64_t units = 1, RecurrentOptions options = {}) : RecurrentLayer(units, std::move(options)) {}
+  explicit GRULayer(int64_t units = 1, RecurrentOptions options = {})
+      : RecurrentLayer(units, std::move(options)) {}
   std::string_view class_name() const override { return "GRU"; }
   std::shared_ptr<RecurrentLayer> copy() const override { return std::make_shared<GRULayer>(units, o); }
   int states() const override { return 1; }
@@ -88,7 +95,8 @@ struct GRULayer final : RecurrentLayer {
     const Tensor bias = w.bias.defined() ? w.bias : Tensor::zeros(x.dtype(), {2, 3 * units});
     return gru(x, states[0], w.kernel, w.recurrent, bias, o.go_backwards);
   }
-  Tensors step(const Tensor& x, std::span<const Tensor> states, const Weights& w, const Tensors& drops) const override {
+  Tensors step(const Tensor& x, std::span<const Tensor> states, const Weights& w,
+               const Tensors& drops) const override {
     const Tensor& h = states[0];
     Tensor inner = recur(h, w.recurrent, drops, 0, o.reset_after ? 3 : 2);
     if (o.reset_after && w.bias.defined()) inner = inner + squeeze(slice(w.bias, {1, 0}, {2, 3 * units}), 0);

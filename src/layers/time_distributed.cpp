@@ -18,7 +18,9 @@ struct TimeDistributedLayer final : LayerBase {
   void fields(Fields& f) override { f("layer", layer); }
 
   // Axis 0 and 1 as one.
-  static Tensor joined(const Tensor& x) { return reshape(x, x.shape().without(0).with(0, x.dim(0) * x.dim(1))); }
+  static Tensor joined(const Tensor& x) {
+    return reshape(x, x.shape().without(0).with(0, x.dim(0) * x.dim(1)));
+  }
 
   // A layer that keeps statistics sees one step after the other, as in Keras.
   bool step_by_step(const Scope& s) const {
@@ -54,7 +56,8 @@ Layer TimeDistributed(const Layer& layer, const WrapperOptions& options) {
 }
 
 std::span<const ClassDef> classes_time_distributed() {
-  static constexpr ClassDef rows[] = {{Family::layer, "TimeDistributed", "", make_default<TimeDistributedLayer>}};
+  static constexpr ClassDef rows[] = {
+      {Family::layer, "TimeDistributed", "", make_default<TimeDistributedLayer>}};
   return rows;
 }
 

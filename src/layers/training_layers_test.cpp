@@ -46,7 +46,9 @@ TEST(Dropout, SharesItsDrawAlongAxesOfOne) {
   const Tensor y = run_layer(Dropout(0.5, {.noise_shape = {-1, 1, 6}, .seed = 2}), ones({4, 5, 6}), true);
   EXPECT_EQ(bit_difference(y, broadcast_to(slice(y, {0, 0, 0}, {4, 1, 6}), y.shape())), "");
   const Tensor channels = run_layer(SpatialDropout2D(0.5, {.seed = 3}), ones({4, 5, 5, 6}), true);
-  EXPECT_EQ(bit_difference(channels, broadcast_to(slice(channels, {0, 0, 0, 0}, {4, 1, 1, 6}), channels.shape())), "");
+  EXPECT_EQ(
+      bit_difference(channels, broadcast_to(slice(channels, {0, 0, 0, 0}, {4, 1, 1, 6}), channels.shape())),
+      "");
   EXPECT_THROW(run_layer(Dropout(0.5, {.noise_shape = {3, 1, 6}}), ones({4, 5, 6}), true), Error);
   EXPECT_THROW(Dropout(1.5), Error);
 }
@@ -106,24 +108,31 @@ TEST(Normalization, AdaptsToData) {
 
 TEST(MixedPrecision, ComputesInBfloat16AndKeepsFloat32Weights) {
   const std::vector<std::pair<Layer, Shape>> cases = {
-      {Dense(4, {.activation = "relu"}), {3, 5}},    {Conv2D(3, 3), {2, 6, 6, 2}},
-      {BatchNormalization(), {4, 5, 3}},             {LayerNormalization(), {3, 8}},
-      {GroupNormalization({.groups = 2}), {2, 3, 4}}, {LSTM(4), {2, 3, 5}},
-      {GRU(4, {.activation = "relu"}), {2, 3, 5}},   {Bidirectional(LSTM(4)), {2, 3, 5}},
+      {Dense(4, {.activation = "relu"}), {3, 5}},
+      {Conv2D(3, 3), {2, 6, 6, 2}},
+      {BatchNormalization(), {4, 5, 3}},
+      {LayerNormalization(), {3, 8}},
+      {GroupNormalization({.groups = 2}), {2, 3, 4}},
+      {LSTM(4), {2, 3, 5}},
+      {GRU(4, {.activation = "relu"}), {2, 3, 5}},
+      {Bidirectional(LSTM(4)), {2, 3, 5}},
       {MaxPooling2D(2), {2, 4, 4, 3}},
   };
   for (const auto& [layer, shape] : cases) {
     layer->set_dtype_policy("mixed_bfloat16");
-    layer->visit_inner([](std::string_view, const Layer& inner) { inner->set_dtype_policy("mixed_bfloat16"); });
+    layer->visit_inner(
+        [](std::string_view, const Layer& inner) { inner->set_dtype_policy("mixed_bfloat16"); });
     const Tensor x = fill(DType::f32, shape, -1, 1, 5);
     for (const bool training : {false, true}) {
       const Tensor low = run_layer(layer, x, training);
       EXPECT_EQ(low.dtype(), DType::bf16) << layer->class_name();
       layer->set_dtype_policy("float32");
       layer->visit_inner([](std::string_view, const Layer& inner) { inner->set_dtype_policy("float32"); });
-      EXPECT_EQ(difference(cast(low, DType::f32), run_layer(layer, x, training), 0.03, 1), "") << layer->class_name();
+      EXPECT_EQ(difference(cast(low, DType::f32), run_layer(layer, x, training), 0.03, 1), "")
+          << layer->class_name();
       layer->set_dtype_policy("mixed_bfloat16");
-      layer->visit_inner([](std::string_view, const Layer& inner) { inner->set_dtype_policy("mixed_bfloat16"); });
+      layer->visit_inner(
+          [](std::string_view, const Layer& inner) { inner->set_dtype_policy("mixed_bfloat16"); });
     }
     for (const VariablePtr& v : layer->weights()) EXPECT_EQ(v->value.dtype(), DType::f32) << v->name;
   }
@@ -174,9 +183,15 @@ TEST(Resizing, HasTheKernelsOfJax) {
     const Tensor y = run_layer(Resizing(1, width, options), row);
     EXPECT_EQ(difference(y, Tensor::from<float>(want, {1, 1, width, 1}), 1e-5), "") << options.interpolation;
   };
-  check(10, {.interpolation = "bicubic"}, {-0.3138103f, -0.02427698f, 0.01102054f, -0.4783049f, 0.4963349f, 0.6907722f, -0.1477577f, -0.8168097f, -0.1609495f, 0.8006881f});
-  check(10, {.interpolation = "lanczos3"}, {-0.3393826f, 0.02269863f, -0.02849714f, -0.4892105f, 0.4760263f, 0.8160452f, -0.1852574f, -0.9583405f, -0.1280993f, 0.8557123f});
-  check(10, {.interpolation = "lanczos5"}, {-0.3797243f, 0.07852228f, -0.04844346f, -0.4859713f, 0.3870496f, 0.9181257f, -0.2074778f, -1.060297f, -0.06208384f, 0.8508863f});
+  check(10, {.interpolation = "bicubic"},
+        {-0.3138103f, -0.02427698f, 0.01102054f, -0.4783049f, 0.4963349f, 0.6907722f, -0.1477577f,
+         -0.8168097f, -0.1609495f, 0.8006881f});
+  check(10, {.interpolation = "lanczos3"},
+        {-0.3393826f, 0.02269863f, -0.02849714f, -0.4892105f, 0.4760263f, 0.8160452f, -0.1852574f,
+         -0.9583405f, -0.1280993f, 0.8557123f});
+  check(10, {.interpolation = "lanczos5"},
+        {-0.3797243f, 0.07852228f, -0.04844346f, -0.4859713f, 0.3870496f, 0.9181257f, -0.2074778f, -1.060297f,
+         -0.06208384f, 0.8508863f});
   check(3, {.antialias = true}, {-0.1450806f, 0.1833693f, -0.1269415f});
 }
 

@@ -37,9 +37,10 @@ Tensor soft_shrink(const Tensor& x) {
   return where(greater(x, scalar_like(x, kShrink)), x - kShrink, below);
 }
 
-// Sorting, as it is usually written, only serves to find for each element the number and the sum of those that are not
-// smaller; comparing all pairs does too. The threshold adds up all partial sums, as Keras's does: with more than one
-// element in the support that is not the projection on the simplex of the literature.
+// Sorting, as it is usually written, only serves to find for each element the number and the sum of those
+// that are not smaller; comparing all pairs does too. The threshold adds up all partial sums, as Keras's
+// does: with more than one element in the support that is not the projection on the simplex of the
+// literature.
 Tensor sparsemax(const Tensor& z) {
   const Tensor other = expand_dims(z, z.rank() - 1);  // z_j along the last axis, for each z_i
   const Tensor not_smaller = cast(greater_equal(other, expand_dims(z, -1)), z.dtype());

@@ -10,7 +10,8 @@ namespace {
 
 bool has(std::string_view letters, char c) { return letters.find(c) != std::string_view::npos; }
 
-void check_operand(std::string_view letters, const Tensor& x, std::string_view equation, std::string_view place) {
+void check_operand(std::string_view letters, const Tensor& x, std::string_view equation,
+                   std::string_view place) {
   require(std::ssize(letters) == x.rank(), place, "the equation ", equation, " expects ", letters.size(),
           " axes where the shape is ", x.shape());
   for (size_t i = 0; i < letters.size(); ++i) {
@@ -55,11 +56,13 @@ Tensor einsum(std::string_view equation, const Tensor& a, const Tensor& b, std::
   Ints order;
   for (const char c : out) {
     const size_t at = made.find(c);
-    require(at != std::string::npos, place, "the equation ", equation, " asks for '", c, "', which no operand has");
+    require(at != std::string::npos, place, "the equation ", equation, " asks for '", c,
+            "', which no operand has");
     order.push_back(static_cast<int64_t>(at));
   }
   if (order.size() != made.size()) {
-    fail(ErrorKind::unsupported, place, "the equation ", equation, " sums over a letter that only one operand has");
+    fail(ErrorKind::unsupported, place, "the equation ", equation,
+         " sums over a letter that only one operand has");
   }
   const Tensor y = dot_general(a, b, sum_a, sum_b, batch_a, batch_b);
   for (size_t i = 0; i < order.size(); ++i) {

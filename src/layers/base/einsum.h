@@ -7,8 +7,8 @@
 
 namespace plimsoll {
 
-// Throws Error{invalid_argument} naming `place` if the equation does not fit the tensors; {unsupported} for a letter twice
-// in one operand, or one summed over that only one has.
+// Throws Error{invalid_argument} naming `place` if the equation does not fit the tensors; {unsupported} for a
+// letter twice in one operand, or one summed over that only one has.
 Tensor einsum(std::string_view equation, const Tensor& a, const Tensor& b, std::string_view place);
 
 }  // namespace plimsoll

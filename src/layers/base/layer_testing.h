@@ -8,7 +8,8 @@
 
 namespace plimsoll {
 
-inline std::vector<Tensor> run_layer(const Layer& layer, const std::vector<Tensor>& xs, bool training = false) {
+inline std::vector<Tensor> run_layer(const Layer& layer, const std::vector<Tensor>& xs,
+                                     bool training = false) {
   Graph graph;
   Trace trace(graph, training);
   std::vector<Tensor> inputs;

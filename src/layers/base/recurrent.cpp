@@ -17,7 +17,8 @@ std::string state_name(int i) { return concat("rnn_state/", i); }
 
 }  // namespace
 
-RecurrentLayer::RecurrentLayer(int64_t units, RecurrentOptions options) : units(units), o(std::move(options)) {
+RecurrentLayer::RecurrentLayer(int64_t units, RecurrentOptions options)
+    : units(units), o(std::move(options)) {
   set_activity_regularizer(std::move(o.activity_regularizer));
 }
 
@@ -74,9 +75,11 @@ std::vector<Tensor> RecurrentLayer::initial_states(Scope& s, std::span<const Ten
     }
   }
   if (given.empty()) given.assign(static_cast<size_t>(states()), Tensor::zeros(x.dtype(), shape));
-  require(std::ssize(given) == states(), name(), "expected ", states(), " initial states, got ", given.size());
+  require(std::ssize(given) == states(), name(), "expected ", states(), " initial states, got ",
+          given.size());
   for (Tensor& state : given) {
-    require(state.shape() == shape, name(), "expected an initial state of shape ", shape, ", got ", state.shape());
+    require(state.shape() == shape, name(), "expected an initial state of shape ", shape, ", got ",
+            state.shape());
     state = cast(state, x.dtype());
   }
   return given;
@@ -102,15 +105,16 @@ Tensor RecurrentLayer::gate(const Tensor& z, int which) const {
   return slice_axis(z, z.rank() - 1, which * units, (which + 1) * units);
 }
 
-Tensor RecurrentLayer::recur(const Tensor& state, const Tensor& recurrent, const std::vector<Tensor>& drops, int first,
-                             int last) const {
+Tensor RecurrentLayer::recur(const Tensor& state, const Tensor& recurrent, const std::vector<Tensor>& drops,
+                             int first, int last) const {
   if (drops.size() <= 1) {
     const Tensor h = drops.empty() ? state : state * drops[0];
     const bool whole = first == 0 && last == gates();
     return matmul(h, whole ? recurrent : slice_axis(recurrent, 1, first * units, last * units));
   }
   std::vector<Tensor> parts;
-  for (int g = first; g < last; ++g) parts.push_back(matmul(state * drops[static_cast<size_t>(g)], gate(recurrent, g)));
+  for (int g = first; g < last; ++g)
+    parts.push_back(matmul(state * drops[static_cast<size_t>(g)], gate(recurrent, g)));
   return parts.size() == 1 ? parts[0] : concatenate(parts, 1);
 }
 
@@ -131,8 +135,8 @@ Tensor RecurrentLayer::project(const Tensor& x, const Weights& w, const Drops& d
 }
 
 // {outputs (batch, time, units) beside their inputs, last states...}
-std::vector<Tensor> RecurrentLayer::walk(const Tensor& x, const Tensor& mask, std::vector<Tensor> states, const Weights& w,
-                                         const Drops& drops) const {
+std::vector<Tensor> RecurrentLayer::walk(const Tensor& x, const Tensor& mask, std::vector<Tensor> states,
+                                         const Weights& w, const Drops& drops) const {
   std::vector<Tensor> along = {transpose(project(x, w, drops), {1, 0, 2})};
   if (mask.defined()) along.push_back(expand_dims(transpose(mask, {1, 0}), -1));
   const size_t count = states.size();
@@ -196,7 +200,8 @@ void reset_state(const Layer& rnn) {
   for (int i = 0; i < layer->states(); ++i) {
     const VariablePtr held = layer->find_variable(state_name(i));
     if (held == nullptr) continue;
-    std::memset(held->value.data(), 0, static_cast<size_t>(byte_size(held->value.dtype(), held->value.shape())));
+    std::memset(held->value.data(), 0,
+                static_cast<size_t>(byte_size(held->value.dtype(), held->value.shape())));
   }
 }
 

@@ -21,7 +21,8 @@ class RecurrentLayer : public LayerBase {
   struct Weights {
     Tensor kernel, recurrent, bias;  // bias undefined: none
   };
-  // Masks that dropout multiplies inputs and state with, for all steps alike: one, or one per gate; empty: none.
+  // Masks that dropout multiplies inputs and state with, for all steps alike: one, or one per gate; empty:
+  // none.
   struct Drops {
     std::vector<Tensor> input, state;
   };
@@ -33,14 +34,17 @@ class RecurrentLayer : public LayerBase {
   virtual void activation_fields(Fields& f) = 0;
   virtual void bias_fields(Fields&) {}
   virtual void last_fields(Fields&) {}
-  // The engine's own op, where it knows these options: {outputs beside their inputs, states...}; empty if it does not.
-  virtual std::vector<Tensor> fused(const Tensor& x, const std::vector<Tensor>& states, const Weights& w) const = 0;
-  // One step: `x` is the input times kernel plus bias (batch, gates * units). Returns the new states; the first is the
-  // output.
+  // The engine's own op, where it knows these options: {outputs beside their inputs, states...}; empty if it
+  // does not.
+  virtual std::vector<Tensor> fused(const Tensor& x, const std::vector<Tensor>& states,
+                                    const Weights& w) const = 0;
+  // One step: `x` is the input times kernel plus bias (batch, gates * units). Returns the new states; the
+  // first is the output.
   virtual std::vector<Tensor> step(const Tensor& x, std::span<const Tensor> states, const Weights& w,
                                    const std::vector<Tensor>& state_drops) const = 0;
   // state @ recurrent[:, first gate : last gate], with a drop per gate if there are several.
-  Tensor recur(const Tensor& state, const Tensor& recurrent, const std::vector<Tensor>& drops, int first, int last) const;
+  Tensor recur(const Tensor& state, const Tensor& recurrent, const std::vector<Tensor>& drops, int first,
+               int last) const;
   Tensor gate(const Tensor& z, int which) const;  // (batch, units) of (batch, gates * units)
 
  private:
