@@ -229,6 +229,14 @@ def fit_golden():
         {"optimizer": optimizers.Nadam(0.01), "loss": ["mae", "sparse_categorical_crossentropy"], "loss_weights": [0.5, 2.0],
          "metrics": [["mse"], ["accuracy"]]},
         x, [number, label], batch_size=30)
+    tokens = RANDOM.integers(0, 10, (48, 7)).astype(np.int32)
+    tokens[np.arange(7)[None] >= RANDOM.integers(1, 8, (48, 1))] = 0
+    put("fit/tokens", tokens, np.int32)
+    # SGD: on TensorFlow, Keras's other optimizers square the gradients of an embedding before they are summed.
+    put("fit/next", np.roll(tokens, -1, 1) % 4, np.int32)
+    run("masked", keras.Sequential([keras.Input((7,), dtype="int32"), layers.Embedding(10, 5, mask_zero=True), dense(4, "softmax")]),
+        {"optimizer": optimizers.SGD(0.5), "loss": "sparse_categorical_crossentropy", "metrics": ["accuracy"]},
+        tokens, np.roll(tokens, -1, 1) % 4, batch_size=20)
 
 
 def main():

@@ -98,6 +98,13 @@ TEST(History, OfTwoOutputsIsKeras) {
                  {.batch_size = 30});
 }
 
+TEST(History, OfMaskedSequencesIsKeras) {
+  Sequential model({Input({7}, {.dtype = DType::i32}), Embedding(10, 5, {.mask_zero = true}),
+                    Dense(4, {.activation = "softmax"})});
+  model.compile({.optimizer = SGD(0.5), .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
+  expect_history("masked", model, {golden("fit.tokens")}, {golden("fit.next")}, {.batch_size = 20});
+}
+
 void expect_weights(const Model& model, const std::vector<Tensor>& want) {
   const std::vector<Tensor> got = model.get_weights();
   for (size_t i = 0; i < got.size(); ++i) EXPECT_EQ(testing::bit_difference(got[i], want[i]), "");
