@@ -71,10 +71,17 @@ PerOutput<double> read_loss_weights(const Json& json) {
   return weights;
 }
 
+// "accuracy" is no class: Keras finds out what it means when it sees the loss and the shapes.
+Json object_or_word(Configurable& object) {
+  const std::string_view name = object.class_name();
+  const bool is_word = !name.empty() && name[0] >= 'a' && name[0] <= 'z';
+  return is_word ? Json(std::string(name)) : object_to_json(object);
+}
+
 template <class T>
 Json objects_to_json(const std::vector<T>& list) {
   Json json = Json::array();
-  for (const T& object : list) json.push_back(object ? object_to_json(*object) : Json());
+  for (const T& object : list) json.push_back(object ? object_or_word(*object) : Json());
   return json;
 }
 
