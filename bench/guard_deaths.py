@@ -47,7 +47,7 @@ def main():
     with tempfile.TemporaryDirectory() as home:
         os.environ.update(JUPYTER_DATA_DIR=home + "/data", XDG_STATE_HOME=home + "/state", JUPYTER_RUNTIME_DIR=home)
         import deaths
-        from conftest import Kernel, write_spec
+        from guarded import Kernel, write_spec
 
         write_spec(pathlib.Path(home) / "data", "guarded")
         deaths.write_death_specs(pathlib.Path(home) / "data")

@@ -72,7 +72,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
         os.environ.update(JUPYTER_DATA_DIR=home + "/data", XDG_STATE_HOME=home + "/state", JUPYTER_RUNTIME_DIR=home)
-        from conftest import Kernel, write_spec
+        from guarded import Kernel, write_spec
 
         write_spec(pathlib.Path(home) / "data", "guarded")
         write_spec(pathlib.Path(home) / "data", "mayfly", command=["/bin/false", "{connection_file}"])

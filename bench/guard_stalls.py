@@ -50,7 +50,7 @@ def verdict_of(kernel, code, notice):
 
 def run_kind(job):
     name, expected, code, times, notice = job
-    from conftest import Kernel
+    from guarded import Kernel
 
     kernel = Kernel("impatient")
     told = [verdict_of(kernel, code, notice) for _ in range(times)]
@@ -66,7 +66,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
         os.environ.update(JUPYTER_DATA_DIR=home + "/data", XDG_STATE_HOME=home + "/state", JUPYTER_RUNTIME_DIR=home)
-        from conftest import write_spec
+        from guarded import write_spec
         from test_stalls import STALLS, WORKING
 
         write_spec(pathlib.Path(home) / "data", "impatient", "--stall-notice", str(options.notice))

@@ -3,9 +3,7 @@ import importlib.util
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
-import time
 
 import pytest
 
@@ -18,26 +16,7 @@ if missing:
     print(message, file=sys.stderr)
     collect_ignore_glob = ["test_*.py"]
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-BUILD = pathlib.Path(os.environ.get("PLIMSOLL_BUILD", ROOT / "build"))
-PLIMSOLL = BUILD / "bin" / "plimsoll"
-GUARD = BUILD / "bin" / "plimsoll-guard"
-
-
-def write_spec(folder, name, *options, command=None):
-    """Writes a guarded kernelspec by hand, so that only plimsoll-guard has to be built."""
-    import json
-
-    argv = command or [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    spec = {
-        "argv": [str(GUARD), "-f", "{connection_file}", "--name", "python3", "--language", "python",
-                 *options, "--", *argv],
-        "display_name": name, "language": "python",
-        "metadata": {"supported_encryption": ["curve"], "debugger": True},
-    }
-    path = pathlib.Path(folder) / "kernels" / name
-    path.mkdir(parents=True, exist_ok=True)
-    (path / "kernel.json").write_text(json.dumps(spec))
+from guarded import Kernel, write_spec  # noqa: E402  (after the check above)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -53,38 +32,6 @@ def folders(tmp_path_factory):
     write_spec(home / "data", "guarded")
     yield home
     shutil.rmtree(home, ignore_errors=True)
-
-
-class Kernel:
-    """A started kernel with one client, and what its cells gave."""
-
-    def __init__(self, name="guarded", **kwargs):
-        from jupyter_client.manager import start_new_kernel
-
-        self.manager, self.client = start_new_kernel(kernel_name=name, startup_timeout=120, **kwargs)
-
-    @property
-    def pid(self):
-        return self.manager.provisioner.pid
-
-    def run(self, code, timeout=120):
-        """Runs one cell: its reply with the iopub messages as `outputs` and the seconds it took."""
-        outputs = []
-        begin = time.monotonic()
-        reply = self.client.execute_interactive(code, output_hook=outputs.append, timeout=timeout)
-        reply["outputs"] = outputs
-        reply["seconds"] = time.monotonic() - begin
-        return reply
-
-    def text(self, code, **kwargs):
-        """What one cell wrote, all streams together."""
-        outputs = self.run(code, **kwargs)["outputs"]
-        return "".join(o["content"]["text"] for o in outputs if o["msg_type"] == "stream")
-
-    def close(self):
-        self.client.stop_channels()
-        if self.manager.has_kernel:
-            self.manager.shutdown_kernel()
 
 
 @pytest.fixture
@@ -106,7 +53,3 @@ def start():
     yield start_kernel
     for k in kernels:
         k.close()
-
-
-def run_plimsoll(*words, **kwargs):
-    return subprocess.run([str(PLIMSOLL), *words], capture_output=True, text=True, timeout=120, **kwargs)

@@ -4,7 +4,7 @@ import pathlib
 import re
 import subprocess
 
-from conftest import BUILD, GUARD, write_spec
+from guarded import BUILD, GUARD, write_spec
 
 CRASHER = BUILD / "lib" / "plimsoll" / "guard_crasher.so"
 LOAD = f"import ctypes, os, signal\nlib = ctypes.CDLL({str(CRASHER)!r})\n"

@@ -32,7 +32,7 @@ def test_the_cause_is_named_and_the_next_cell_runs(name, start, folders):
 
 
 def test_a_kernel_that_cannot_start_explains_itself(folders, start):
-    from conftest import write_spec
+    from guarded import write_spec
 
     write_spec(folders / "data", "absent", command=["/no/such/program", "{connection_file}"])
     write_spec(folders / "data", "crashing", command=["/bin/sh", "-c", "echo no libfoo >&2; exit 3", "{connection_file}"])
@@ -142,7 +142,7 @@ def test_the_folder_of_a_killed_guard_is_removed_by_the_next(start, tmp_path, mo
 
 
 def test_reports_are_listed_and_shown(kernel, folders):
-    from conftest import PLIMSOLL, run_plimsoll
+    from guarded import PLIMSOLL, run_plimsoll
 
     if not PLIMSOLL.exists():
         pytest.skip("build/bin/plimsoll is not built")

@@ -3,7 +3,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import GUARD
+from guarded import GUARD
 from deaths import LOAD
 
 

@@ -3,7 +3,7 @@ import os
 import re
 
 import pytest
-from conftest import write_spec
+from guarded import write_spec
 
 # Verdicts rest on seconds of real time: beside other work on the machine they may come late. What is judged from given
 # readings is tested without a clock in guard/stall_test.cpp; bench/guard_stalls.py counts how many are right.

@@ -5,7 +5,7 @@ import time
 
 import pytest
 import zmq
-from conftest import Kernel
+from guarded import Kernel
 from jupyter_client.manager import KernelManager
 
 
@@ -46,7 +46,7 @@ def test_ipc_connection(tmp_path):
 
 
 def test_kernels_that_speak_tcp_only(folders, start):
-    from conftest import write_spec
+    from guarded import write_spec
 
     write_spec(folders / "data", "over-tcp", "--transport", "tcp")
     dies_and_goes_on(start("over-tcp"))
@@ -149,7 +149,7 @@ def test_junk_on_the_wire_changes_nothing(kernel):
 
 def test_many_deaths_leave_no_trace(folders, start):
     """A program that dies at once stands for the kernel: what is measured is the guard."""
-    from conftest import write_spec
+    from guarded import write_spec
 
     write_spec(folders / "data", "mayfly", command=["/bin/false", "{connection_file}"])
     kernel = start("mayfly")
