@@ -23,7 +23,7 @@ constexpr int64_t kBatch = 128;
 
 struct DemoOptions {
   std::string data = "data/fashion_mnist_12k.npz", output = "demo";
-  int64_t epochs = 12;
+  int64_t epochs = 20;
 };
 
 struct Images {
@@ -74,8 +74,8 @@ void run(const DemoOptions& o) {
   set_random_seed(1);
   Model model = make_model();
   model.compile({.optimizer = Adam(1e-3), .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
-  fmt::print("{}\n{}\n", model.summary(), cli::forecast_text(forecast(model, kBatch), kBatch));
-
+  fmt::print("{}\n{}", model.summary(), cli::forecast_text(forecast(model, kBatch), kBatch));
+  fmt::print("beside it, the images themselves: {}\n\n", memory_text(memory_use().engine));
   const auto start = std::chrono::steady_clock::now();
   const History history = model.fit(train.x, train.y,
                                     {.batch_size = kBatch, .epochs = o.epochs, .validation_x = {test.x}, .validation_y = {test.y}});
