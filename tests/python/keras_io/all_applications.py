@@ -1,6 +1,6 @@
 """All architectures of keras.applications with random weights: ours against Keras, largest difference over largest output.
 
-    python tests/python/keras_io/all_applications.py [NAME ...]     takes an hour; needs keras_io_tool in build/bin
+    python tests/python/keras_io/all_applications.py [NAME ...]     some seven minutes; needs keras_io_tool in build/bin
 """
 import pathlib
 import sys
@@ -13,6 +13,8 @@ import keras  # noqa: E402
 import numpy as np  # noqa: E402
 
 LIMIT = 1e-4
+# With variances near 1 the untrained EfficientNetV2 blow up to logits of 1e6, where TensorFlow and torch, too, differ by half.
+CALM = "EfficientNetV2"
 names = sys.argv[1:] or [n for n in dir(keras.applications) if n[0].isupper() and callable(getattr(keras.applications, n))]
 program = pathlib.Path(__file__).parents[3] / "build/bin/keras_io_tool"
 bad = []
@@ -26,7 +28,7 @@ for name in names:
     random = np.random.default_rng(0)
     for w in model.weights:  # as after training: nothing is 0 or 1
         if w.path.endswith("moving_variance"):
-            w.assign(random.uniform(0.5, 1.5, w.shape))
+            w.assign(random.uniform(0.5, 1.5, w.shape) * (20 if name.startswith(CALM) else 1))
         elif w.path.endswith(("moving_mean", "beta", "bias")):
             w.assign(random.normal(0, 0.1, w.shape))
     x = random.uniform(-1, 1, (2, *model.inputs[0].shape[1:])).astype("float32")
