@@ -4,7 +4,6 @@
 #include "layers/base/conv_parts.h"
 #include "plimsoll/activations.h"
 #include "plimsoll/error.h"
-#include "plimsoll/ops/math.h"
 
 namespace plimsoll {
 namespace {
@@ -42,29 +41,22 @@ struct ConvLayer final : LayerBase {
   }
 
   Tensor call(Scope& s, const Tensor& input) override {
-    require(input.rank() == rank + 2, name(), "expected an input of ", rank + 2, " axes, got shape ",
-            input.shape());
     if (rank == 1) check_choice(name(), "padding", o.padding, {"valid", "same", "causal"});
     if (rank != 1) check_choice(name(), "padding", o.padding, {"valid", "same"});
-    const bool first = is_channels_first(name(), o.data_format);
-    const Tensor x = first ? channels_to_last(input) : input;
+    const Tensor x = conv_input(name(), rank, o.data_format, input);
     require(filters > 0 && o.groups > 0 && filters % o.groups == 0 && x.dim(-1) % o.groups == 0, name(),
             "expected filters and input channels that are multiples of groups, got filters ", filters,
             ", channels ", x.dim(-1), ", groups ", o.groups);
-    const ConvGeometry g = conv_geometry(name(), rank, kernel_size, o.strides, o.dilation_rate);
-    Ints kernel_shape = g.window;
+    const ConvWindow w = conv_window(name(), rank, kernel_size, o.strides, o.dilation_rate);
+    Ints kernel_shape = w.size;
     kernel_shape.push_back(x.dim(-1) / o.groups);
     kernel_shape.push_back(filters);
-    const ConvOptions c = conv_options(name(), x, g, o.padding, o.groups);
-    Tensor y = conv(x,
-                    s.weight("kernel", Shape(kernel_shape), o.kernel_initializer,
-                             {.regularizer = o.kernel_regularizer, .constraint = o.kernel_constraint}),
-                    c);
-    if (o.use_bias) {
-      y = y + s.weight("bias", {filters}, o.bias_initializer,
-                       {.regularizer = o.bias_regularizer, .constraint = o.bias_constraint});
-    }
-    return activate(o.activation, first ? channels_to_first(y) : y);
+    const ConvOptions c = conv_options(name(), x, w, o.padding, o.groups);
+    const Tensor y = conv(x,
+                          s.weight("kernel", Shape(kernel_shape), o.kernel_initializer,
+                                   {.regularizer = o.kernel_regularizer, .constraint = o.kernel_constraint}),
+                          c);
+    return activate(o.activation, conv_result(name(), o.data_format, with_bias(s, y, {filters}, o)));
   }
 };
 

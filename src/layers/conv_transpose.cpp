@@ -6,7 +6,6 @@
 #include "plimsoll/activations.h"
 #include "plimsoll/error.h"
 #include "plimsoll/layers/conv.h"
-#include "plimsoll/ops/math.h"
 #include "plimsoll/ops/shape.h"
 
 namespace plimsoll {
@@ -54,14 +53,14 @@ struct ConvTransposeLayer final : LayerBase {
     f("bias_constraint", o.bias_constraint);
   }
 
-  ConvOptions options(const ConvGeometry& g) const {
-    ConvOptions c{.lhs_dilation = g.strides, .rhs_dilation = g.dilation};
+  ConvOptions options(const ConvWindow& w) const {
+    ConvOptions c{.lhs_dilation = w.strides, .rhs_dilation = w.dilation};
     const Ints extra = o.output_padding.empty() ? Ints() : o.output_padding.of_rank(rank, name());
-    for (size_t i = 0; i < g.window.size(); ++i) {
+    for (size_t i = 0; i < w.size.size(); ++i) {
       const auto given = extra.empty() ? std::optional<int64_t>() : extra[i];
       require(!given || *given >= 0, name(), "expected output_padding >= 0, got ", given.value_or(0));
       const auto [low, high] =
-          transpose_pads(g.window[i], g.strides[i], g.dilation[i], o.padding == "same", given);
+          transpose_pads(w.size[i], w.strides[i], w.dilation[i], o.padding == "same", given);
       require(low >= 0 && high >= 0, name(), "output_padding ", given.value_or(0),
               " cuts off more than the kernel adds");
       c.pad_low.push_back(low);
@@ -82,25 +81,18 @@ struct ConvTransposeLayer final : LayerBase {
   }
 
   Tensor call(Scope& s, const Tensor& input) override {
-    require(input.rank() == rank + 2, name(), "expected an input of ", rank + 2, " axes, got shape ",
-            input.shape());
     require(filters > 0, name(), "expected filters > 0, got ", filters);
     check_choice(name(), "padding", o.padding, {"valid", "same"});
-    const bool first = is_channels_first(name(), o.data_format);
-    const Tensor x = first ? channels_to_last(input) : input;
-    const ConvGeometry g = conv_geometry(name(), rank, kernel_size, o.strides, o.dilation_rate);
-    Ints kernel_shape = g.window;
+    const Tensor x = conv_input(name(), rank, o.data_format, input);
+    const ConvWindow w = conv_window(name(), rank, kernel_size, o.strides, o.dilation_rate);
+    Ints kernel_shape = w.size;
     kernel_shape.push_back(filters);
     kernel_shape.push_back(x.dim(-1));
-    const ConvOptions c = options(g);
+    const ConvOptions c = options(w);
     const Tensor kernel = s.weight("kernel", Shape(kernel_shape), o.kernel_initializer,
                                    {.regularizer = o.kernel_regularizer, .constraint = o.kernel_constraint});
-    Tensor y = conv(x, turned(kernel), c);
-    if (o.use_bias) {
-      y = y + s.weight("bias", {filters}, o.bias_initializer,
-                       {.regularizer = o.bias_regularizer, .constraint = o.bias_constraint});
-    }
-    return activate(o.activation, first ? channels_to_first(y) : y);
+    const Tensor y = conv(x, turned(kernel), c);
+    return activate(o.activation, conv_result(name(), o.data_format, with_bias(s, y, {filters}, o)));
   }
 };
 

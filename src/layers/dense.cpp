@@ -1,9 +1,9 @@
 // Dense: activation(x @ kernel + bias) over the last axis.
+#include "layers/base/parts.h"
 #include "plimsoll/activations.h"
 #include "plimsoll/error.h"
 #include "plimsoll/layers/core.h"
 #include "plimsoll/ops/linalg.h"
-#include "plimsoll/ops/math.h"
 
 namespace plimsoll {
 namespace {
@@ -32,13 +32,10 @@ struct DenseLayer final : LayerBase {
   Tensor call(Scope& s, const Tensor& x) override {
     require(x.rank() >= 2, name(), "expected an input of at least 2 axes (batch, features), got shape ",
             x.shape());
-    Tensor y = matmul(x, s.weight("kernel", {x.dim(-1), units}, o.kernel_initializer,
-                                  {.regularizer = o.kernel_regularizer, .constraint = o.kernel_constraint}));
-    if (o.use_bias) {
-      y = y + s.weight("bias", {units}, o.bias_initializer,
-                       {.regularizer = o.bias_regularizer, .constraint = o.bias_constraint});
-    }
-    return activate(o.activation, y);
+    const Tensor y =
+        matmul(x, s.weight("kernel", {x.dim(-1), units}, o.kernel_initializer,
+                           {.regularizer = o.kernel_regularizer, .constraint = o.kernel_constraint}));
+    return activate(o.activation, with_bias(s, y, {units}, o));
   }
 };
 

@@ -3,7 +3,6 @@
 #include "plimsoll/activations.h"
 #include "plimsoll/error.h"
 #include "plimsoll/layers/conv.h"
-#include "plimsoll/ops/math.h"
 #include "plimsoll/ops/shape.h"
 
 namespace plimsoll {
@@ -38,29 +37,22 @@ struct DepthwiseConvLayer final : LayerBase {
   }
 
   Tensor call(Scope& s, const Tensor& input) override {
-    require(input.rank() == rank + 2, name(), "expected an input of ", rank + 2, " axes, got shape ",
-            input.shape());
     require(o.depth_multiplier > 0, name(), "expected depth_multiplier > 0, got ", o.depth_multiplier);
     check_choice(name(), "padding", o.padding, {"valid", "same"});
-    const bool first = is_channels_first(name(), o.data_format);
-    const Tensor x = first ? channels_to_last(input) : input;
+    const Tensor x = conv_input(name(), rank, o.data_format, input);
     const int64_t channels = x.dim(-1);
     const int64_t made = channels * o.depth_multiplier;
-    const ConvGeometry g = conv_geometry(name(), rank, kernel_size, o.strides, o.dilation_rate);
-    Ints shape = g.window;
+    const ConvWindow w = conv_window(name(), rank, kernel_size, o.strides, o.dilation_rate);
+    Ints shape = w.size;
     shape.insert(shape.end(), {channels, o.depth_multiplier});
-    Ints grouped = g.window;
+    Ints grouped = w.size;
     grouped.insert(grouped.end(), {1, made});
-    const ConvOptions c = conv_options(name(), x, g, o.padding, channels);
+    const ConvOptions c = conv_options(name(), x, w, o.padding, channels);
     const Tensor kernel =
         s.weight("kernel", Shape(shape), o.depthwise_initializer,
                  {.regularizer = o.depthwise_regularizer, .constraint = o.depthwise_constraint});
-    Tensor y = conv(x, reshape(kernel, Shape(grouped)), c);
-    if (o.use_bias) {
-      y = y + s.weight("bias", {made}, o.bias_initializer,
-                       {.regularizer = o.bias_regularizer, .constraint = o.bias_constraint});
-    }
-    return activate(o.activation, first ? channels_to_first(y) : y);
+    const Tensor y = conv(x, reshape(kernel, Shape(grouped)), c);
+    return activate(o.activation, conv_result(name(), o.data_format, with_bias(s, y, {made}, o)));
   }
 };
 

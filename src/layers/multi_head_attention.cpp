@@ -69,10 +69,7 @@ struct AttentionLayer final : LayerBase {
                       s.weight(concat(part, "/kernel"), Shape(kernel_shape), o.kernel_initializer,
                                {.regularizer = o.kernel_regularizer, .constraint = o.kernel_constraint}),
                       name());
-    if (o.use_bias) {
-      y = y + s.weight(concat(part, "/bias"), Shape(made), o.bias_initializer,
-                       {.regularizer = o.bias_regularizer, .constraint = o.bias_constraint});
-    }
+    y = with_bias(s, y, Shape(made), o, concat(part, "/bias"));
     if (part == "gate_dense") y = sigmoid(y);
     if (o.activity_regularizer) s.add_loss(o.activity_regularizer->loss(y) / static_cast<double>(y.dim(0)));
     return y;

@@ -13,13 +13,6 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-std::string shape_text(const SymbolShape& shape) {
-  std::string text;
-  for (const int64_t size : shape)
-    text += concat(text.empty() ? "" : ", ", size < 0 ? "None" : std::to_string(size));
-  return concat("(", text, shape.size() == 1 ? ",)" : ")");
-}
-
 // 1234567 as "1,234,567".
 std::string grouped(int64_t number) {
   std::string text = std::to_string(number);
@@ -45,7 +38,7 @@ std::vector<Row> rows_of(const Network& network, bool connected) {
     const LayerBase* layer = call->layer.get();
     if (shapes.count(layer) == 0) {
       for (const LayerCall::Output& y : call->outputs)
-        shapes[layer] += concat(shapes[layer].empty() ? "" : ", ", shape_text(y.shape));
+        shapes[layer] += concat(shapes[layer].empty() ? "" : ", ", text_of(y.shape));
     }
     for (const Symbol& x : call->inputs) {
       sources[layer] +=

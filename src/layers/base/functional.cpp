@@ -100,13 +100,6 @@ bool fits(const Shape& shape, const SymbolShape& wanted) {
   return true;
 }
 
-std::string text_of(const SymbolShape& shape) {
-  std::string text;
-  for (const int64_t size : shape)
-    text += concat(text.empty() ? "" : ", ", size < 0 ? "None" : std::to_string(size));
-  return "(" + text + ")";
-}
-
 Tensor fit_input(const Tensor& given, const Symbol& wanted) {
   Tensor x = given.dtype() == wanted.dtype() ? given : cast(given, wanted.dtype());
   const auto rank = std::ssize(wanted.shape());
@@ -120,6 +113,13 @@ Tensor fit_input(const Tensor& given, const Symbol& wanted) {
 }
 
 }  // namespace
+
+std::string text_of(const SymbolShape& shape) {
+  std::string text;
+  for (const int64_t size : shape)
+    text += concat(text.empty() ? "" : ", ", size < 0 ? "None" : std::to_string(size));
+  return concat("(", text, shape.size() == 1 ? ",)" : ")");
+}
 
 std::vector<Tensor> Network::fitted(std::span<const Tensor> xs) const {
   require(inputs().empty() || xs.size() == inputs().size(), name(), "expected ", inputs().size(),

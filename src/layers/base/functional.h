@@ -7,6 +7,9 @@
 
 namespace plimsoll {
 
+// As Python writes it: "(None, 28, 28, 1)".
+std::string text_of(const SymbolShape& shape);
+
 // What both have in common, for models and files.
 class Network : public LayerBase {
  public:

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "plimsoll/layer.h"
+#include "plimsoll/ops/math.h"
 
 namespace plimsoll {
 
@@ -22,6 +23,15 @@ void dims_field(Fields& f, std::string_view name, Dims& value, int rank, std::st
 bool is_channels_first(std::string_view place, std::string_view data_format);
 Tensor channels_to_last(const Tensor& x);
 Tensor channels_to_first(const Tensor& x);
+
+// y plus the layer's weight `name`, if the options ask for one; many layers do so in the same four fields.
+template <class Options>
+Tensor with_bias(Scope& s, const Tensor& y, const Shape& shape, const Options& o,
+                 std::string_view name = "bias") {
+  if (!o.use_bias) return y;
+  return y + s.weight(name, shape, o.bias_initializer,
+                      {.regularizer = o.bias_regularizer, .constraint = o.bias_constraint});
+}
 
 // Moves one axis to the end, and back.
 Tensor axis_to_last(const Tensor& x, int axis);
