@@ -2,8 +2,6 @@
 // of oneDNN's best primitive with layouts of its own choice (no reordering counted). Usage:
 //   conv_shapes [threads] [part of a name]
 // With one thread the thread's own clock is read, so that a busy machine does not matter.
-#include <time.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "bench/timing.h"
 #include "device/cpu/conv_geometry.h"
 #include "device/cpu/onednn.h"
 #include "device/cpu/thread_pool.h"
@@ -22,6 +21,8 @@
 
 namespace plimsoll {
 namespace {
+
+using bench::best_seconds, bench::Floats, bench::floats;
 
 struct Row {
   const char* name;
@@ -44,42 +45,12 @@ constexpr Row kRows[] = {
     {"resnet50_b8 7 2048-512", 8, 7, 2048, 512, 1, 1, 0},
 };
 
-double now(int threads) {
-  timespec t;
-  clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-template <class F>
-double best_seconds(int threads, const F& run) {
-  run();
-  double best = 1e30;
-  const double start = now(threads);
-  for (int i = 0; i < 5 || (i < 100 && now(threads) - start < 0.1); ++i) {
-    const double before = now(threads);
-    run();
-    best = std::min(best, now(threads) - before);
-  }
-  return best;
-}
-
-struct Free {
-  void operator()(void* p) const { std::free(p); }
-};
-using Bytes = std::unique_ptr<void, Free>;
-
-Bytes floats(int64_t bytes) {
-  Bytes b(std::aligned_alloc(64, static_cast<size_t>(std::max<int64_t>(64, (bytes + 63) / 64 * 64))));
-  std::fill_n(static_cast<float*>(b.get()), bytes / 4, 0.5f);
-  return b;
-}
-
 double time_kernel(const Kernel& k, const std::vector<TensorType>& types, int threads) {
-  std::vector<Bytes> held;
+  std::vector<Floats> held;
   std::vector<void*> args;
-  for (const TensorType& t : types) held.push_back(floats(byte_size(t.dtype, t.shape)));
-  held.push_back(floats(k.scratch));
-  for (const Bytes& b : held) args.push_back(b.get());
+  for (const TensorType& t : types) held.push_back(floats(byte_size(t.dtype, t.shape) / 4));
+  held.push_back(floats((k.scratch + 3) / 4));
+  for (const Floats& f : held) args.push_back(f.get());
   return best_seconds(threads, [&] { k.run(k.state.get(), args.data()); });
 }
 

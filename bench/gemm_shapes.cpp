@@ -2,21 +2,20 @@
 // the processor's multiply-adds alone give at that moment. Usage:
 //   gemm_shapes [threads] [part of a name]
 // With one thread the thread's own clock is read, so that a busy machine does not matter.
-#include <time.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <memory>
 #include <string_view>
 #include <unordered_map>
 
+#include "bench/timing.h"
 #include "device/cpu/gemm.h"
 #include "device/cpu/onednn.h"
 #include "device/cpu/thread_pool.h"
 
 namespace plimsoll {
 namespace {
+
+using bench::best_seconds, bench::Floats, bench::floats;
 
 // C[m, n] = A[m, k] . B[k, n]; a transposed operand lies with its axes the other way round.
 struct Row {
@@ -59,37 +58,6 @@ constexpr Row kRows[] = {
     {"resnet 7 512-2048 dw", 512, 2048, 392, true, false},
     {"resnet 7 2048-512 dw", 2048, 512, 392, true, false},
 };
-
-double now(int threads) {
-  timespec t;
-  clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-template <class F>
-double best_seconds(int threads, const F& run) {
-  run();
-  double best = 1e30;
-  const double start = now(threads);
-  for (int i = 0; i < 5 || (i < 100 && now(threads) - start < 0.1); ++i) {
-    const double before = now(threads);
-    run();
-    best = std::min(best, now(threads) - before);
-  }
-  return best;
-}
-
-struct Free {
-  void operator()(void* p) const { std::free(p); }
-};
-using Floats = std::unique_ptr<float, Free>;
-
-Floats floats(int64_t count) {
-  const auto bytes = static_cast<size_t>(std::max<int64_t>(64, (count * 4 + 63) / 64 * 64));
-  Floats f(static_cast<float*>(std::aligned_alloc(64, bytes)));
-  std::fill_n(f.get(), bytes / 4, 0.5f);
-  return f;
-}
 
 double own_seconds(const Row& r, int threads) {
   const Gemm gemm({.m = r.m,

@@ -2,16 +2,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/zip_reader.h"
 #include "doctor/formats/hdf5_attributes.h"
 #include "doctor/formats/mapped_file.h"
-#include "doctor/formats/zip.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll::doctor {
 namespace {
 
-constexpr size_t kLargestConfig = 256u << 20;
+constexpr uint64_t kLargestMetadata = 1u << 20, kLargestConfig = 256u << 20;
 
 std::string text_of(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
@@ -80,16 +80,16 @@ void set_version(ModelFile& model, std::string text) {
   model.version = Version::parse(std::string_view(model.version_text).substr(0, model.version_text.find("-tf")));
 }
 
-ModelFile read_archive(Bytes bytes) {
-  const Zip zip(bytes);
+ModelFile read_archive(const FileSource& file) {
+  const ZipReader zip(file);
   ModelFile model;
   model.format = ModelFile::Format::keras;
-  const auto metadata = zip.read("metadata.json", 1u << 20);
-  const auto config = zip.read("config.json", kLargestConfig);
-  if (!metadata || !config) fail(ErrorKind::bad_file, "model", "a zip file, but not of a Keras model");
-  const nlohmann::json m = parse(*metadata, "metadata.json");
+  const ZipReader::Member* const metadata = zip.find("metadata.json");
+  const ZipReader::Member* const config = zip.find("config.json");
+  if (metadata == nullptr || config == nullptr) fail(ErrorKind::bad_file, "model", "a zip file, but not of a Keras model");
+  const nlohmann::json m = parse(zip.read(*metadata, kLargestMetadata), "metadata.json");
   if (m.is_object()) set_version(model, text_of(m, "keras_version"));
-  collect_layers(parse(*config, "config.json"), model.layers);
+  collect_layers(parse(zip.read(*config, kLargestConfig), "config.json"), model.layers);
   return model;
 }
 
@@ -110,11 +110,10 @@ ModelFile read_h5(Bytes bytes) {
 }  // namespace
 
 ModelFile read_model_file(const std::filesystem::path& path) {
+  const FileSource source = FileSource::open(path);
+  if (ZipReader::looks_like(source)) return read_archive(source);
   const std::optional<MappedFile> file = MappedFile::open(path);
-  if (!file) fail(ErrorKind::not_found, "doctor", "cannot read ", path.string());
-  const Bytes bytes = file->bytes();
-  if (looks_like_hdf5(bytes)) return read_h5(bytes);
-  if (Zip::looks_like(bytes)) return read_archive(bytes);
+  if (file && looks_like_hdf5(file->bytes())) return read_h5(file->bytes());
   fail(ErrorKind::bad_file, "model", "neither HDF5 nor a Keras archive");
 }
 

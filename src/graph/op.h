@@ -1,5 +1,5 @@
 // OpDef: everything the engine knows about one op, stated in one file of src/ops/. Ops are found by name
-// through find_op(); the list is made by CMake from the file names (cmake/op_list.cmake), so a new file is
+// through find_op(); the list is made by CMake from the file names (cmake/file_list.cmake), so a new file is
 // the only edit. Nothing outside src/ops/ asks for an op's name except passes that match patterns.
 #pragma once
 

@@ -6,7 +6,6 @@
 #include "doctor/formats/hdf5_attributes.h"
 #include "doctor/formats/ld_cache.h"
 #include "doctor/formats/macho.h"
-#include "doctor/formats/zip.h"
 
 namespace plimsoll::doctor {
 namespace {
@@ -96,15 +95,6 @@ TEST(MachO, ReadsEachArchitectureOfAUniversalFile) {
 
 TEST(MachO, IsNotConfusedByJavaClasses) {
   EXPECT_FALSE(MachO::looks_like(Bytes(std::string_view("\xca\xfe\xba\xbe\0\0\0\x34", 8))));
-}
-
-TEST(Zip, ReadsMembersUpToALimit) {
-  const std::string file = fixtures::zip({{"metadata.json", "{}"}, {"config.json", std::string(100, 'x')}});
-  const Zip zip{Bytes(file)};
-  EXPECT_EQ(zip.read("metadata.json", 100), "{}");
-  EXPECT_FALSE(zip.read("nothing", 100).has_value());
-  EXPECT_EQ(kind_of([&] { zip.read("config.json", 99); }), ErrorKind::bad_file);
-  EXPECT_EQ(kind_of([&] { Zip(Bytes(std::string_view(file).substr(0, file.size() - 5))); }), ErrorKind::bad_file);
 }
 
 TEST(Hdf5, ReadsFixedAndVariableText) {

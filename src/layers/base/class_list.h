@@ -1,4 +1,4 @@
-// The list of files that define classes, written by CMake (cmake/class_list.cmake).
+// The list of files that define classes, written by CMake.
 #pragma once
 
 #include <span>
