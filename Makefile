@@ -6,10 +6,13 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 # Tests of the engine: what has kernels, threads and plans.
 ENGINE_TESTS := common memory device graph ops autodiff passes plan exec op_sweep bad_input device_plugin
+TARGETS ?= $(sort $(basename $(notdir $(wildcard tests/fuzz/fuzz_*.cpp))))
+TIME ?= 600
+FUZZ_LIMITS := -timeout=20 -rss_limit_mb=3072 -max_len=32768
 empty :=
 either = ^($(subst $(empty) $(empty),|,$(strip $(1))))$$
 
-.PHONY: help setup build demo test bench asan tsan test-arm64 format tidy clean
+.PHONY: help setup build demo test bench asan tsan fuzz test-arm64 format tidy clean
 
 help:  ## says what there is
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/make \1\t\2/' | expand -t 18
@@ -41,6 +44,18 @@ tsan: setup  ## the engine's tests under ThreadSanitizer (without oneDNN)
 	cmake --preset tsan
 	cmake --build build/tsan --parallel $(JOBS) --target $(addsuffix _test,$(ENGINE_TESTS) random_graphs)
 	ctest --test-dir build/tsan --output-on-failure -R '$(call either,$(ENGINE_TESTS) random_graphs)'
+
+# What libFuzzer finds on the way is kept in build/fuzz/corpus, so that a second run goes on from there.
+fuzz: setup  ## clang's libFuzzer on every parser, TIME=600 seconds each; TARGETS="fuzz_graph ..." takes some only
+	cmake --preset fuzz
+	cmake --build build/fuzz --parallel $(JOBS) --target $(TARGETS) plimsoll-h5
+	for target in $(TARGETS); do \
+	  echo "== $$target"; mkdir -p build/fuzz/corpus/$$target; corpus=tests/fuzz/corpus/$$target; \
+	  build/fuzz/bin/$$target -max_total_time=$(TIME) $(FUZZ_LIMITS) -artifact_prefix=build/fuzz/$$target- \
+	    build/fuzz/corpus/$$target $$([ -d $$corpus ] && echo $$corpus) 2> build/fuzz/$$target.log \
+	    || { tail -n 50 build/fuzz/$$target.log; exit 1; }; \
+	  tail -n 1 build/fuzz/$$target.log; \
+	done
 
 # Of the random graphs some only: all of them would take an emulator hours.
 test-arm64:  ## builds for AArch64 and runs the engine's tests under qemu-user

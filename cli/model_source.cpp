@@ -18,28 +18,40 @@ using Json = nlohmann::ordered_json;
 }
 
 // YAML has no types of its own for plain words: what reads as a number or a truth value is one.
-Json value_of(const YAML::Node& node, const std::string& place, int depth = 0) {
-  if (depth > 32) bad(place, node.Mark(), "lists and maps inside each other are too deep");
-  if (node.IsNull()) return nullptr;
-  if (node.IsSequence()) {
-    Json list = Json::array();
-    for (const YAML::Node& item : node) list.push_back(value_of(item, place, depth + 1));
-    return list;
+class Values {
+ public:
+  explicit Values(const std::string& place) : place_(place) {}
+  const std::string& place() const { return place_; }
+
+  Json of(const YAML::Node& node, int depth = 0) {
+    if (depth > 32) bad(place_, node.Mark(), "lists and maps inside each other are too deep");
+    // An alias stands for all that it names: a few lines of them can mean any number of values.
+    if (--left_ < 0) bad(place_, node.Mark(), "more values than a model has");
+    if (node.IsNull()) return nullptr;
+    if (node.IsSequence()) {
+      Json list = Json::array();
+      for (const YAML::Node& item : node) list.push_back(of(item, depth + 1));
+      return list;
+    }
+    if (node.IsMap()) {
+      Json map = Json::object();
+      for (const auto& pair : node) map[pair.first.as<std::string>()] = of(pair.second, depth + 1);
+      return map;
+    }
+    if (node.Tag() == "!") return node.as<std::string>();  // quoted
+    int64_t integer = 0;
+    if (YAML::convert<int64_t>::decode(node, integer)) return integer;
+    double real = 0;
+    if (YAML::convert<double>::decode(node, real)) return real;
+    bool flag = false;
+    if (YAML::convert<bool>::decode(node, flag)) return flag;
+    return node.as<std::string>();
   }
-  if (node.IsMap()) {
-    Json map = Json::object();
-    for (const auto& pair : node) map[pair.first.as<std::string>()] = value_of(pair.second, place, depth + 1);
-    return map;
-  }
-  if (node.Tag() == "!") return node.as<std::string>();  // quoted
-  int64_t integer = 0;
-  if (YAML::convert<int64_t>::decode(node, integer)) return integer;
-  double real = 0;
-  if (YAML::convert<double>::decode(node, real)) return real;
-  bool flag = false;
-  if (YAML::convert<bool>::decode(node, flag)) return flag;
-  return node.as<std::string>();
-}
+
+ private:
+  const std::string& place_;
+  int64_t left_ = 100'000;
+};
 
 // The name of a class's first argument: what `Dense: 10` means.
 struct FirstField final : Fields {
@@ -71,24 +83,24 @@ std::string first_argument(const std::string& class_name) {
   return first.name;
 }
 
-Json layer_of(const YAML::Node& item, const std::string& place) {
+Json layer_of(const YAML::Node& item, Values& values) {
   if (item.IsScalar()) return {{"class_name", item.as<std::string>()}, {"config", Json::object()}};
-  if (!item.IsMap() || item.size() != 1) bad(place, item.Mark(), "expected a layer, such as 'Dense: {units: 10}'");
+  if (!item.IsMap() || item.size() != 1) bad(values.place(), item.Mark(), "expected a layer, such as 'Dense: {units: 10}'");
   const auto pair = *item.begin();
   const std::string name = pair.first.as<std::string>();
-  Json config = value_of(pair.second, place);
+  Json config = values.of(pair.second);
   if (config.is_null()) config = Json::object();
   if (!config.is_object()) {
     const std::string first = first_argument(name);
-    if (first.empty()) bad(place, item.Mark(), name + " takes no argument");
+    if (first.empty()) bad(values.place(), item.Mark(), name + " takes no argument");
     config = Json{{first, config}};
   }
   return {{"class_name", name}, {"config", config}};
 }
 
-Json input_layer(const YAML::Node& input, const std::string& place) {
+Json input_layer(const YAML::Node& input, Values& values) {
   Json shape = Json::array({nullptr});
-  for (const YAML::Node& size : input) shape.push_back(value_of(size, place));
+  for (const YAML::Node& size : input) shape.push_back(values.of(size));
   return {{"class_name", "InputLayer"}, {"config", {{"batch_shape", shape}, {"dtype", "float32"}}}};
 }
 
@@ -116,13 +128,16 @@ std::string json_of_yaml(const std::string& text, const std::string& place) try 
     const std::string key = pair.first.as<std::string>();
     if (key != "layers" && key != "input" && key != "name") bad(place, pair.first.Mark(), "there is no '" + key + "' here");
   }
+  Values values(place);
   Json layers = Json::array();
-  if (root["input"]) layers.push_back(input_layer(root["input"], place));
-  for (const YAML::Node& item : root["layers"]) layers.push_back(layer_of(item, place));
+  if (root["input"]) layers.push_back(input_layer(root["input"], values));
+  for (const YAML::Node& item : root["layers"]) layers.push_back(layer_of(item, values));
   const std::string name = root["name"] ? root["name"].as<std::string>() : "sequential";
   return Json{{"class_name", "Sequential"}, {"config", {{"name", name}, {"layers", layers}}}}.dump();
 } catch (const YAML::Exception& e) {
   bad(place, e.mark, e.msg);
+} catch (const Json::type_error&) {
+  fail(ErrorKind::bad_file, place, "expected a text in UTF-8");
 }
 
 Model open_model(const std::filesystem::path& path) {

@@ -152,13 +152,13 @@ class Parser {
       }
       std::string name = text(wire::kMostName);
       if (r == Record::group)
-        g.groups.emplace_back(std::move(name), group(depth + 1));
+        g.groups.push_back({std::move(name), group(depth + 1)});
       else if (r == Record::dataset)
-        g.datasets.emplace_back(std::move(name), dataset());
+        g.datasets.push_back({std::move(name), dataset()});
       else
         bad("a record of no kind");
     }
-    const auto by_name = [](const auto& a, const auto& b) { return a.first < b.first; };
+    const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
     std::stable_sort(g.groups.begin(), g.groups.end(), by_name);
     std::stable_sort(g.datasets.begin(), g.datasets.end(), by_name);
     return g;

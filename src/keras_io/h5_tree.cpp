@@ -12,8 +12,8 @@ namespace {
 template <class List>
 auto* find_in(const List& list, std::string_view name) {
   const auto found = std::lower_bound(list.begin(), list.end(), name,
-                                      [](const auto& entry, std::string_view n) { return entry.first < n; });
-  return found == list.end() || found->first != name ? nullptr : &found->second;
+                                      [](const auto& entry, std::string_view n) { return entry.name < n; });
+  return found == list.end() || found->name != name ? nullptr : &found->value;
 }
 
 // A byte that is neither 0 nor 1 is no bool to C++.

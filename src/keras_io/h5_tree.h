@@ -37,10 +37,16 @@ struct H5Dataset {
   H5Attributes attributes;
 };
 
+template <class T>
+struct H5Named {
+  std::string name;
+  T value;
+};
+
 struct H5Group {
   H5Attributes attributes;
-  std::vector<std::pair<std::string, H5Group>> groups;  // by name
-  std::vector<std::pair<std::string, H5Dataset>> datasets;
+  std::vector<H5Named<H5Group>> groups;  // by name
+  std::vector<H5Named<H5Dataset>> datasets;
 
   // Paths as in "layers/dense/vars"; nullptr if there is no such thing.
   const H5Group* group(std::string_view path) const;
@@ -54,6 +60,8 @@ struct H5Group {
 
 class H5File {
  public:
+  // `root` is what is known to be in `source`.
+  H5File(FileSource source, H5Group root) : source_(std::move(source)), root_(std::move(root)) {}
   // Throws Error{bad_file} with the place if libhdf5 cannot read it, crashes, hangs or wants too much memory;
   // Error{not_found} if the process for it is not installed.
   static H5File read(const FileSource& source);
@@ -68,8 +76,6 @@ class H5File {
   Tensor read(const H5Dataset& dataset) const;
 
  private:
-  H5File(FileSource source, H5Group root) : source_(std::move(source)), root_(std::move(root)) {}
-
   FileSource source_;
   H5Group root_;
 };

@@ -16,7 +16,7 @@ void record(History& history, int64_t epoch, const Logs& logs) {
   history.epoch.push_back(epoch);
   for (const auto& [name, value] : logs) {
     const auto found = std::find_if(history.history.begin(), history.history.end(),
-                                    [&](const auto& h) { return h.first == name; });
+                                    [&name = name](const auto& h) { return h.first == name; });
     if (found != history.history.end()) {
       found->second.push_back(value);
     } else {

@@ -1,36 +1,18 @@
 #include <cstring>
 
 #include "fuzz.h"
+#include "fuzz_h5_stream.h"
 #include "keras_io/h5_stream.h"
 #include "plimsoll/error.h"
 
 using namespace plimsoll::keras_io;
-using wire::Record;
-
-namespace {
-
-template <class T>
-std::string number(T value) {
-  return {reinterpret_cast<const char*>(&value), sizeof value};
-}
-std::string text(const std::string& t) { return number(static_cast<uint32_t>(t.size())) + t; }
-
-std::string dataset(const std::string& name, wire::Place place, const std::string& contents) {
-  return number(Record::dataset) + text(name) + number(wire::Kind::number) + number(plimsoll::DType::f32) +
-         number(uint8_t{2}) + number(uint64_t{2}) + number(uint64_t{3}) + number(place) + contents +
-         number(Record::end);
-}
-
-}  // namespace
+using namespace plimsoll::fuzz;
 
 std::vector<std::string> seeds() {
-  const std::string attribute = number(Record::attribute) + text("names") + number(wire::Kind::text) +
-                                number(uint8_t{1}) + number(uint64_t{2}) + text("a") + text("b");
-  const std::string layer = number(Record::group) + text("dense") + attribute +
-                            dataset("0", wire::Place::file, number(uint64_t{800})) +
-                            dataset("1", wire::Place::stream, std::string(24, '\1')) + number(Record::end);
-  const std::string root = number(Record::group) + text("") + layer + number(Record::end);
-  return {root + number(Record::last), number(Record::error) + text("why")};
+  const std::string layer = group(
+      "dense", texts("names", {"a", "b"}) + dataset("0", {2, 3}, wire::Place::file, number(uint64_t{800})) +
+                   dataset("1", {2, 3}, wire::Place::stream, std::string(24, '\1')));
+  return {group("", layer) + number(wire::Record::last), number(wire::Record::error) + text("why")};
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -109,8 +109,8 @@ struct R2 final : MetricBase {
     Tensor w = weight.defined() ? cast(weight, DType::f32) : Tensor::full(DType::f32, {}, 1);
     if (w.rank() == 1) w = expand_dims(w, 1);
     w = broadcast_to(w, y.shape());
-    const auto add = [&](std::string_view state, const Tensor& x) {
-      s.set(state, s.state(state, {y.dim(1)}) + sum(x, {0}));
+    const auto add = [&, outputs = y.dim(1)](std::string_view state, const Tensor& x) {
+      s.set(state, s.state(state, {outputs}) + sum(x, {0}));
     };
     s.set("num_samples", s.state("num_samples", {}) + static_cast<double>(y.shape().elements()));
     add("squared_sum", y * (y * w));
