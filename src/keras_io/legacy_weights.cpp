@@ -134,13 +134,13 @@ void read_legacy_weights(const H5File& file, const H5Group& group, const Network
   }
 }
 
-bool read_legacy_optimizer(const H5File& file, const H5Group& group, const Layer& network,
-                           OptimizerState& optimizer) {
+std::string read_legacy_optimizer(const H5File& file, const H5Group& group, const Layer& network,
+                                  OptimizerState& optimizer) {
   std::vector<const H5Dataset*> stored;
   const std::vector<std::string> names = group.texts("weight_names");
   for (const std::string& name : names) {
     const H5Dataset* dataset = group.dataset(name);
-    if (!dataset) return false;
+    if (!dataset) return concat("'", name, "' is listed but not there");
     stored.push_back(dataset);
   }
   std::vector<VariablePtr> state = built_variables(optimizer, network);
@@ -150,21 +150,25 @@ bool read_legacy_optimizer(const H5File& file, const H5Group& group, const Layer
     state.erase(state.begin() + 1);
     head = 1;
   }
+  if (stored.size() <= head) state.resize(std::min(stored.size(), state.size()));  // before the first step
   if (fit(stored, state)) {
     for (size_t i = 0; i < state.size(); ++i) assign(file, *stored[i], *state[i]);
-    return true;
+    return {};
   }
   // Older optimizers list all slots of one kind, then all of the next.
   const size_t weights = network->trainable_weights().size();
-  if (weights == 0 || (state.size() - head) % weights != 0) return false;
+  if (stored.size() != state.size() || weights == 0 || state.size() < head ||
+      (state.size() - head) % weights != 0) {
+    return concat("expected ", state.size(), " variables, got ", stored.size());
+  }
   const size_t kinds = (state.size() - head) / weights;
   std::vector<VariablePtr> grouped(state.begin(), state.begin() + static_cast<ptrdiff_t>(head));
   for (size_t k = 0; k < kinds; ++k) {
     for (size_t w = 0; w < weights; ++w) grouped.push_back(state[head + w * kinds + k]);
   }
-  if (!fit(stored, grouped)) return false;
+  if (!fit(stored, grouped)) return "their shapes are not those of the model's weights";
   for (size_t i = 0; i < grouped.size(); ++i) assign(file, *stored[i], *grouped[i]);
-  return true;
+  return {};
 }
 
 void write_legacy_weights(H5Writer& file, const std::string& group, const Network& network) {

@@ -14,10 +14,10 @@ bool is_legacy_weights(const H5Group& group);
 // `group` has "layer_names". Throws Error{bad_file} naming the layer if something is missing or has another
 // shape.
 void read_legacy_weights(const H5File& file, const H5Group& group, const Network& network);
-// `group` is "optimizer_weights". Returns false, and changes nothing, if its contents do not fit the
-// optimizer.
-bool read_legacy_optimizer(const H5File& file, const H5Group& group, const Layer& network,
-                           OptimizerState& optimizer);
+// `group` is "optimizer_weights". Reads them if all fit; else changes nothing and returns why not. Empty:
+// they were read.
+std::string read_legacy_optimizer(const H5File& file, const H5Group& group, const Layer& network,
+                                  OptimizerState& optimizer);
 
 void write_legacy_weights(H5Writer& file, const std::string& group, const Network& network);
 void write_legacy_optimizer(H5Writer& file, const std::string& group, const OptimizerState& optimizer);

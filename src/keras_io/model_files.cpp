@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "common/files.h"
+#include "common/log.h"
 #include "common/zip_reader.h"
 #include "common/zip_writer.h"
 #include "keras_io/compile_config.h"
@@ -50,13 +51,16 @@ const OptimizerState* optimizer_of(const ModelBody& body) {
 
 // Compiles the model as the file says. What the file names and we do not know (a loss of the writer's own)
 // leaves the model without: it predicts, and fit() asks for compile().
-bool compile_as_saved(const Json& config, ModelBody& body) {
+bool compile_as_saved(const Json& config, ModelBody& body, const std::string& place) {
   if (!find(config, "optimizer")) return false;
   try {
     body.trainer.compile(compile_args_from_json(config));
     return true;
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::bad_file || e.kind() == ErrorKind::out_of_memory) throw;
+    warn(place,
+         "the model is loaded without the optimizer, loss and metrics that it was compiled with: ", e.what(),
+         ". It predicts; to train or evaluate it, call compile()");
     return false;
   }
 }
@@ -77,14 +81,21 @@ void check_built(const Layer& network, const std::string& place) {
   }
 }
 
-void load_state(const H5File& file, const Json& compile_config, Model& model) {
-  ModelBody& body = model.body();
-  if (!compile_as_saved(compile_config, body)) return;
+void load_optimizer(const H5File& file, const std::string& place, ModelBody& body) {
+  OptimizerState& optimizer = body.trainer.optimizer();
+  std::string why_not;
   if (const H5Group* state = file.root().group("optimizer/vars")) {
-    read_optimizer(file, *state, body.network, body.trainer.optimizer());
+    why_not = read_optimizer(file, *state, body.network, optimizer);
   } else if (const H5Group* legacy = file.root().group("optimizer_weights")) {
-    read_legacy_optimizer(file, *legacy, body.network, body.trainer.optimizer());
+    why_not = read_legacy_optimizer(file, *legacy, body.network, optimizer);
   }
+  if (why_not.empty()) return;
+  warn(place, "the state of the optimizer is left out, it does not fit ", optimizer.optimizer()->class_name(),
+       ": ", why_not, ". Training starts with a fresh optimizer; the weights are the file's");
+}
+
+void load_state(const H5File& file, const Json& compile_config, const std::string& place, Model& model) {
+  if (compile_as_saved(compile_config, model.body(), place)) load_optimizer(file, place, model.body());
 }
 
 const ZipReader::Member& member(const ZipReader& zip, const char* name, const std::string& place) {
@@ -104,7 +115,7 @@ Model load_keras(const FileSource& source) {
   read_weights(weights, model.network());
   Json compile_config = find(config, "compile_config") ? *find(config, "compile_config") : Json();
   upgrade_compile_config(compile_config);
-  load_state(weights, compile_config, model);
+  load_state(weights, compile_config, source.name(), model);
   return model;
 }
 
@@ -123,7 +134,7 @@ Model load_h5(const FileSource& source) {
   if (const std::string* training = file.root().text("training_config")) {
     load_state(file,
                upgrade_training_config(parse_json(*training, concat(source.name(), ": training_config"))),
-               model);
+               source.name(), model);
   }
   return model;
 }
@@ -250,9 +261,7 @@ void Model::load_weights(const fs::path& path) {
   if (legacy) return read_legacy_weights(file, *legacy, body().net());
   if (!is_keras3_weights(file.root())) fail(ErrorKind::bad_file, source.name(), "holds no weights of Keras");
   read_weights(file, network());
-  if (const H5Group* state = file.root().group("optimizer/vars"); state && body().trainer.compiled()) {
-    read_optimizer(file, *state, network(), body().trainer.optimizer());
-  }
+  if (body().trainer.compiled()) load_optimizer(file, source.name(), body());
 }
 
 }  // namespace plimsoll

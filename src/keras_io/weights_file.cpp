@@ -1,5 +1,6 @@
 #include "keras_io/weights_file.h"
 
+#include <algorithm>
 #include <map>
 
 #include "keras_io/weight_paths.h"
@@ -95,20 +96,29 @@ std::vector<VariablePtr> built_variables(OptimizerState& optimizer, const Layer&
   return optimizer.variables();
 }
 
-bool read_optimizer(const H5File& file, const H5Group& group, const Layer& network,
-                    OptimizerState& optimizer) {
+std::string read_optimizer(const H5File& file, const H5Group& group, const Layer& network,
+                           OptimizerState& optimizer) {
   std::vector<VariablePtr> state = built_variables(optimizer, network);
   // Keras 2 keeps the rate in the config alone.
   const bool has_rate = !optimizer.optimizer()->learning_rate.schedule;
   if (has_rate && group.datasets.size() + 1 == state.size()) state.erase(state.begin() + 1);
-  if (group.datasets.size() != state.size()) return false;
+  // Of an optimizer that has not made a step the file has the scalars alone.
+  const size_t scalars = std::min<size_t>(state.size(), has_rate ? 2 : 1);
+  if (group.datasets.size() <= scalars) state.resize(group.datasets.size());
+  if (group.datasets.size() != state.size()) {
+    return concat("expected ", state.size(), " variables, got ", group.datasets.size());
+  }
   std::vector<const H5Dataset*> values;
   for (size_t i = 0; i < state.size(); ++i) {
     values.push_back(group.dataset(std::to_string(i)));
-    if (!values.back() || values.back()->type.shape != state[i]->value.shape()) return false;
+    if (!values.back()) return concat("variable ", i, " is missing");
+    if (values.back()->type.shape != state[i]->value.shape()) {
+      return concat("'", state[i]->name, "' has the shape ", state[i]->value.shape(), ", the file's is ",
+                    values.back()->type.shape);
+    }
   }
   for (size_t i = 0; i < state.size(); ++i) assign(file, *values[i], *state[i]);
-  return true;
+  return {};
 }
 
 }  // namespace plimsoll::keras_io

@@ -17,9 +17,9 @@ void write_weights(H5Writer& file, const Layer& network, const OptimizerState* o
 // Reads every weight from the file straight into its tensor. Throws Error{bad_file} naming the file, the
 // layer and the place before any weight is changed if one is missing or has another shape.
 void read_weights(const H5File& file, const Layer& network);
-// Returns false, and changes nothing, if the file has no state that fits.
-bool read_optimizer(const H5File& file, const H5Group& group, const Layer& network,
-                    OptimizerState& optimizer);
+// Reads the state if all of it fits; else changes nothing and returns why not. Empty: it was read.
+std::string read_optimizer(const H5File& file, const H5Group& group, const Layer& network,
+                           OptimizerState& optimizer);
 
 // Reads the dataset into the variable, cast to its type. Requires: the shapes are the same.
 void assign(const H5File& file, const H5Dataset& from, const Variable& to);
