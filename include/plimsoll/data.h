@@ -144,6 +144,7 @@ class Dataset {
   std::optional<int64_t> records() const;
   std::optional<int64_t> batches() const;
   int64_t batch_size() const;
+  int64_t batches_held() const;  // by a reader at most, the one handed out with them
   const RecordTypes& types() const;
   const std::vector<TensorType>& x_types() const { return types().x; }
   const std::vector<TensorType>& y_types() const { return types().y; }

@@ -37,7 +37,7 @@ MemoryForecast forecast(const Model& model, int64_t batch_size) {
     const bool sparse = loss && loss->class_name() == "SparseCategoricalCrossentropy";
     types.y.push_back(batch_type(model.outputs()[i], batch_size, sparse, sparse ? DType::i32 : DType::f32));
   }
-  return forecast_step(body.trainer, types);
+  return forecast_step(body.trainer, types, kBatchesHeld);
 }
 
 }  // namespace plimsoll

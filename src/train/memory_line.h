@@ -8,10 +8,10 @@
 
 namespace plimsoll {
 
-// How many batches are held at once: by the reader, by the step, and ahead.
-inline constexpr int64_t kBatchesInFlight = 3;
+// Without prefetching, the reader of a data set holds so many batches, see Dataset::batches_held().
+inline constexpr int64_t kBatchesHeld = 3;
 
-MemoryForecast forecast_step(Trainer& trainer, const BatchTypes& types);
+MemoryForecast forecast_step(const Trainer& trainer, const BatchTypes& types, int64_t batches_held);
 
 // Draws the line given as `memory` (empty: leaves the process's) and puts the one before back when it ends.
 class MemoryLine {
@@ -21,9 +21,9 @@ class MemoryLine {
   MemoryLine(const MemoryLine&) = delete;
   MemoryLine& operator=(const MemoryLine&) = delete;
 
-  // Throws Error{out_of_memory} with the numbers if training on such batches would cross the line; the
-  // trainer is then as it was. Makes the line effective.
-  void check(Trainer& trainer, const RecordTypes& record, int64_t batch_size);
+  // Throws Error{out_of_memory} with the numbers if training on this data would cross the line.
+  // Makes the line effective.
+  void check(const Trainer& trainer, const Dataset& data);
 
  private:
   int64_t before_, limit_;

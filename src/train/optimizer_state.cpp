@@ -1,5 +1,8 @@
 #include "train/optimizer_state.h"
 
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <regex>
@@ -9,6 +12,7 @@
 #include "plimsoll/error.h"
 #include "plimsoll/ops/math.h"
 #include "plimsoll/ops/reduce.h"
+#include "train/planned_state.h"
 
 namespace plimsoll {
 
@@ -46,8 +50,22 @@ class TracedUpdate final : public UpdateScope {
   const Variable& variable_;
 };
 
+namespace {
+
+// Pages that nobody touches: addresses alone.
+std::shared_ptr<Buffer> addresses(int64_t bytes) {
+  const auto size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
+  void* pages =
+      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED) fail(ErrorKind::out_of_memory, "forecast", "no addresses for ", bytes, " bytes");
+  return Buffer::wrap(pages, bytes, std::shared_ptr<void>(pages, [size](void* p) { ::munmap(p, size); }));
+}
+
+}  // namespace
+
 Tensor make_state(DType dtype, const Shape& shape, double value) {
   const int64_t bytes = byte_size(dtype, shape);
+  if (PlannedState::active()) return Tensor(dtype, shape, addresses(bytes));
   const Tensor made(dtype, shape, Buffer::make(bytes, Owner::state));
   const Tensor one = Tensor::full(dtype, {}, value);
   const size_t size = size_of(dtype);

@@ -50,7 +50,7 @@ class OptimizerState {
   std::map<std::pair<const Variable*, std::string>, VariablePtr> slot_of_;
 };
 
-// A tensor charged to the account as Owner::state.
+// A tensor charged to the account as Owner::state; under PlannedState it has no memory.
 Tensor make_state(DType dtype, const Shape& shape, double value);
 
 }  // namespace plimsoll

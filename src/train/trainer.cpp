@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "memory/arena.h"
+#include "memory/buffer.h"
 #include "plimsoll/autodiff.h"
 #include "plimsoll/error.h"
 #include "plimsoll/graph.h"
 #include "plimsoll/ops/math.h"
 #include "plimsoll/ops/reduce.h"
 #include "plimsoll/ops/shape.h"
+#include "train/planned_state.h"
 
 namespace plimsoll {
 namespace {
@@ -45,10 +47,10 @@ BatchTypes BatchTypes::of(const Batch& batch) {
 BatchTypes BatchTypes::of(const RecordTypes& record, int64_t n) {
   return {batched(record.x, n), batched(record.y, n), batched(record.weights, n)};
 }
-int64_t BatchTypes::bytes() const {
+int64_t BatchTypes::charge() const {
   int64_t sum = 0;
   for (const std::vector<TensorType>* list : {&x, &y, &weights}) {
-    for (const TensorType& t : *list) sum += byte_size(t.dtype, t.shape);
+    for (const TensorType& t : *list) sum += Buffer::charge_for(byte_size(t.dtype, t.shape));
   }
   return sum;
 }
@@ -65,10 +67,10 @@ void Trainer::compile(const CompileArgs& args) {
   programs_.clear();
 }
 
-void Trainer::forget() {
+void Trainer::set_threads(int threads) {
+  if (threads == args_.threads) return;
+  args_.threads = threads;
   programs_.clear();
-  objective_ = nullptr;
-  optimizer_ = std::make_unique<OptimizerState>(args_.optimizer);
 }
 
 void Trainer::set_class_weight(const std::map<int64_t, double>& weights) {
@@ -93,7 +95,7 @@ Tensor Trainer::class_weights(const Tensor& y) const {
   return weight;
 }
 
-void Trainer::trace_step(Trace& trace, StepKind kind, const BatchTypes& types) {
+void Trainer::trace_step(Trace& trace, StepKind kind, const BatchTypes& types, const Parts& parts) const {
   Graph& graph = trace.graph();
   const std::vector<Tensor> x = add_inputs(graph, "x", types.x);
   StepTargets t;
@@ -104,10 +106,10 @@ void Trainer::trace_step(Trace& trace, StepKind kind, const BatchTypes& types) {
     for (size_t i = 0; i < t.y_pred.size(); ++i) graph.output(concat("y", i), t.y_pred[i]);
     return;
   }
-  if (objective_ == nullptr) {
+  if (parts.objective == nullptr) {
     std::vector<std::string> names = net().output_names();
     for (size_t i = names.size(); i < t.y_pred.size(); ++i) names.push_back(concat("output_", i));
-    objective_ = std::make_unique<Objective>(args_, std::move(names));
+    parts.objective = std::make_unique<Objective>(args_, std::move(names));
   }
   if (kind == StepKind::train && !class_weight_.empty()) {
     require(t.y_true.size() == 1 && t.weights.empty(), "fit",
@@ -120,16 +122,16 @@ void Trainer::trace_step(Trace& trace, StepKind kind, const BatchTypes& types) {
   for (const VariablePtr& v : weights) {
     if (v->regularizer) extra.push_back(v->regularizer->loss(trace.initial_value(v)));
   }
-  const Objective::Loss loss = objective_->trace_loss(trace, t, extra);
+  const Objective::Loss loss = parts.objective->trace_loss(trace, t, extra);
   graph.set_layer("metrics");
-  objective_->trace_metrics(trace, t);
+  parts.objective->trace_metrics(trace, t);
   if (kind == StepKind::train) {
     std::vector<Tensor> values;
     for (const VariablePtr& v : weights) values.push_back(trace.initial_value(v));
-    optimizer_->build(weights);
-    const std::vector<Tensor> grads = gradients(optimizer_->scaled(loss.minimized), values);
+    parts.optimizer->build(weights);
+    const std::vector<Tensor> grads = gradients(parts.optimizer->scaled(loss.minimized), values);
     graph.set_layer("optimizer");
-    optimizer_->apply(trace, weights, grads);
+    parts.optimizer->apply(trace, weights, grads);
   }
   graph.output("loss", loss.logged);
   trace.add_updates();
@@ -145,16 +147,36 @@ CompileOptions Trainer::compile_options() const {
 Program& Trainer::make_program(StepKind kind, BatchTypes types) {
   Graph graph;
   Trace trace(graph, kind == StepKind::train);
-  trace_step(trace, kind, types);
+  trace_step(trace, kind, types, {optimizer_.get(), objective_});
   programs_.push_back({kind, std::move(types), Program::compile(graph, compile_options())});
   return programs_.back().program;
 }
 
-MemoryReport Trainer::forecast(StepKind kind, const BatchTypes& types) {
+StepForecast Trainer::forecast(StepKind kind, const BatchTypes& types) const {
+  require(compiled(), "forecast",
+          "the model is not compiled; call compile() with an optimizer and a loss first");
+  // Copies share the variables there are; those the step would add are the copies' alone.
+  OptimizerState optimizer = *optimizer_;
+  std::unique_ptr<Objective> objective = objective_ ? std::make_unique<Objective>(*objective_) : nullptr;
   Graph graph;
   Trace trace(graph, kind == StepKind::train);
-  trace_step(trace, kind, types);
-  return Program::forecast(graph, compile_options());
+  {
+    const PlannedState planned;
+    trace_step(trace, kind, types, {&optimizer, objective});
+  }
+  StepForecast f{.program = Program::forecast(graph, compile_options())};
+  std::vector<VariablePtr> there = optimizer_->variables(), all = optimizer.variables();
+  const auto add = [](std::vector<VariablePtr>& list, const std::vector<VariablePtr>& more) {
+    list.insert(list.end(), more.begin(), more.end());
+  };
+  add(there, metric_states());
+  if (objective) add(all, objective->states());
+  for (const VariablePtr& v : all) {
+    const int64_t bytes = byte_size(v->value.dtype(), v->value.shape());
+    f.state += bytes;
+    if (std::find(there.begin(), there.end(), v) == there.end()) f.state_to_come += Buffer::charge_for(bytes);
+  }
+  return f;
 }
 
 void Trainer::prepare(StepKind kind, const BatchTypes& types) {

@@ -23,8 +23,14 @@ struct BatchTypes {
   std::vector<TensorType> x, y, weights;
   static BatchTypes of(const Batch& batch);
   static BatchTypes of(const RecordTypes& record, int64_t batch_size);
-  int64_t bytes() const;
+  int64_t charge() const;  // what the account takes for tensors of these types
   bool operator==(const BatchTypes&) const = default;
+};
+
+struct StepForecast {
+  MemoryReport program;
+  int64_t state = 0;          // bytes of the optimizer's variables and the sums of metrics
+  int64_t state_to_come = 0;  // what the account will be charged for those that are not there yet
 };
 
 class Trainer {
@@ -39,10 +45,10 @@ class Trainer {
   std::vector<Tensor> predict(std::span<const Tensor> x);
   // Makes the program of such steps ready, and with it every variable they use.
   void prepare(StepKind kind, const BatchTypes& types);
-  // What prepare() would take for the program; makes variables too.
-  MemoryReport forecast(StepKind kind, const BatchTypes& types);
-  // As compile() left it: without programs, optimizer state and sums of metrics.
-  void forget();
+  // What prepare() would take. Nothing changes but that a network whose input was not known is built.
+  StepForecast forecast(StepKind kind, const BatchTypes& types) const;
+  // Of the programs from now on.
+  void set_threads(int threads);
   // The weight of each class in training steps from now on; empty: none.
   void set_class_weight(const std::map<int64_t, double>& weights);
   Logs logs() const;  // loss and metrics since reset_metrics()
@@ -62,9 +68,14 @@ class Trainer {
     BatchTypes types;
     Program program;
   };
+  // What a step changes beside the weights.
+  struct Parts {
+    OptimizerState* optimizer;              // nullptr: not compiled
+    std::unique_ptr<Objective>& objective;  // made when there is none
+  };
   Program& program(StepKind kind, const Batch& batch);
   Program& make_program(StepKind kind, BatchTypes types);
-  void trace_step(Trace& trace, StepKind kind, const BatchTypes& types);
+  void trace_step(Trace& trace, StepKind kind, const BatchTypes& types, const Parts& parts) const;
   CompileOptions compile_options() const;
   Tensor class_weights(const Tensor& y) const;
   const Network& net() const { return static_cast<const Network&>(*network_); }

@@ -246,5 +246,20 @@ TEST(Memory, ForecastGrowsWithTheBatchAndNamesLayers) {
   EXPECT_EQ(large.layers[0].first, "wide");
 }
 
+TEST(Memory, AForecastChangesNothing) {
+  Sequential model({Input({6}), Dense(256, {.activation = "relu"}), Dropout(0.5), Dense(2)});
+  model.compile({.optimizer = "adam", .loss = "mse", .metrics = {"mae"}});
+  const int64_t before = account::used();
+  account::reset_peak();
+  const MemoryForecast fresh = forecast(model, 64);
+  EXPECT_EQ(account::used(), before);
+  // The state of the optimizer is planned, not made.
+  EXPECT_LT(account::peak(), before + fresh.state);
+  const Tensor x = Tensor::zeros(DType::f32, {64, 6});
+  const Tensor y = Tensor::zeros(DType::f32, {64, 2});
+  model.fit(x, y, {.batch_size = 64, .verbose = 0});
+  EXPECT_EQ(forecast(model, 64).total(), fresh.total());
+}
+
 }  // namespace
 }  // namespace plimsoll
