@@ -7,11 +7,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "plimsoll/tensor.h"
 
 namespace plimsoll {
 
@@ -26,6 +27,11 @@ struct FitInfo {
   int64_t epochs = 0;
   int64_t steps = 0;  // per epoch; 0: not known yet
   int verbose = 1;
+};
+
+struct CallbackState {
+  std::vector<double> numbers = {};
+  std::vector<Tensor> tensors = {};
 };
 
 class Callback {
@@ -43,9 +49,11 @@ class Callback {
   // Whether on_train_batch_end() and on_test_batch_end() want the logs, which take a moment to make; else
   // they are empty.
   virtual bool wants_batch_logs() const { return true; }
-  // What a checkpoint is to keep of this callback.
-  virtual std::vector<double> state() const { return {}; }
-  virtual void set_state(std::span<const double>) {}
+  // What a checkpoint is to keep of this callback, and how it comes back: after on_train_begin().
+  virtual CallbackState state() const { return {}; }
+  virtual void set_state(const CallbackState&) {}
+  // Whether it is to come after all others, because it keeps their state.
+  virtual bool comes_last() const { return false; }
 
   // Set by fit() before on_train_begin().
   void attach(Model* model, const FitInfo& info) { model_ = model, info_ = info; }
@@ -117,8 +125,8 @@ struct BackupAndRestoreOptions {
   bool delete_checkpoint = true;
 };
 // Keeps all that training depends on in `backup_dir`: weights, optimizer state, sums of metrics, random
-// state, the place in the data. A run that is killed at any moment and started again ends with the same bits
-// as one that was not.
+// state, the place in the data, and what the other callbacks keep (best weights, counters, the log so far). A
+// run that is killed at any moment and started again ends with the same bits as one that was not.
 CallbackPtr BackupAndRestore(const std::string& backup_dir, const BackupAndRestoreOptions& options = {});
 
 struct LambdaCallbackOptions {

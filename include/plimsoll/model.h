@@ -119,6 +119,11 @@ class Model {
   explicit Model(Layer network);  // a Functional or Sequential layer
 
   void compile(const CompileArgs& args);
+  bool compiled() const;
+  const CompileArgs& compile_args()
+      const;  // of the last compile(); throws Error{invalid_argument} before one
+  // From the next step on; 0: all cores this process may use. The optimizer's state stays.
+  void set_threads(int threads);
   History fit(const Tensor& x, const Tensor& y, const FitArgs& args = {});
   History fit(std::vector<Tensor> x, std::vector<Tensor> y, const FitArgs& args = {});
   // Batches come from the data set; args.batch_size and args.shuffle are not looked at.
@@ -183,5 +188,17 @@ MemoryForecast forecast(const Model& model, int64_t batch_size);
 // Throws Error{bad_file} with the place, {unsupported} naming a layer that is not known.
 Model load_model(const std::filesystem::path& path);
 Model model_from_json(std::string_view json);
+
+// What a file says of itself; empty where it does not.
+struct ModelFileInfo {
+  std::string kind;
+  int64_t bytes = 0;
+  std::string keras_version, backend, date_saved;
+  std::string writer;                                           // "plimsoll" in .keras files of ours
+  bool has_model = false;                                       // else weights alone, or a description
+  std::vector<std::pair<std::string, TensorType>> arrays = {};  // of HDF5 files, by path
+};
+// Throws Error{bad_file} with the place, {not_found}.
+ModelFileInfo describe_model_file(const std::filesystem::path& path);
 
 }  // namespace plimsoll

@@ -66,18 +66,21 @@ void FitLoop::begin() {
   int64_t batch = data_->batch_size();
   if (const std::optional<int64_t> records = data_->records())
     batch = std::min(batch, std::max<int64_t>(*records, 1));
-  line_.check(body_.trainer, data_->types(), batch);
+  line_.check(body_.trainer, *data_);
   body_.trainer.prepare(StepKind::train, BatchTypes::of(data_->types(), batch));
 
   body_.stop_training = body_.interrupted = false;
   body_.callbacks = args_.callbacks;
+  std::stable_partition(body_.callbacks.begin(), body_.callbacks.end(),
+                        [](const CallbackPtr& c) { return !c->comes_last(); });
   body_.callback_states.clear();
   const int64_t steps = steps_of(*data_, args_);
   bar_ = ProgressBar(body_.trainer, args_.verbose, steps, args_.epochs);
   each([&](Callback& c) { c.attach(&model_, {args_.epochs, steps, args_.verbose}); });
   const uint64_t seed = p.data_seed;
   each([](Callback& c) { c.on_train_begin(); });
-  for (const auto& [index, state] : body_.callback_states) args_.callbacks[index]->set_state(state);
+  for (size_t i = 0; i < body_.callback_states.size(); ++i)
+    body_.callbacks[i]->set_state(body_.callback_states[i]);
   if (p.data_seed != seed) data_ = std::make_unique<const Dataset>(make_data_(p.data_seed));
 }
 
@@ -106,8 +109,7 @@ bool FitLoop::step() {
 
 Logs FitLoop::run_epoch() {
   FitPosition& p = body_.position;
-  if (!p.resumed) body_.trainer.reset_metrics();
-  p.resumed = false;
+  if (p.step == 0) body_.trainer.reset_metrics();  // else resumed in the middle: the sums stand
   each([&](Callback& c) { c.on_epoch_begin(p.epoch); });
   bar_.begin_epoch(p.epoch);
   const int64_t most = args_.steps_per_epoch;

@@ -27,7 +27,7 @@ class FitLoop {
   void validate(Logs& logs);
   template <class Call>
   void each(Call call) {
-    for (const CallbackPtr& c : args_.callbacks) call(*c);
+    for (const CallbackPtr& c : body_.callbacks) call(*c);
   }
   bool stopped() const;
 

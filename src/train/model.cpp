@@ -17,6 +17,15 @@ Model::Model(Layer network) {
 }
 
 void Model::compile(const CompileArgs& args) { body_->trainer.compile(args); }
+bool Model::compiled() const { return body_->trainer.compiled(); }
+const CompileArgs& Model::compile_args() const {
+  require(compiled(), name(), "is not compiled");
+  return body_->trainer.args();
+}
+void Model::set_threads(int threads) {
+  require(threads >= 0, name(), "expected a number of threads >= 0, got ", threads);
+  body_->trainer.set_threads(threads);
+}
 void Model::stop_training() { body_->stop_training = true; }
 double Model::learning_rate() const {
   require(body_->trainer.compiled(), name(), "has no learning rate before compile()");

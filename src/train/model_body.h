@@ -10,7 +10,6 @@ struct FitPosition {
   int64_t epoch = 0, step = 0;
   int64_t data_epoch = 0, data_batch = 0;  // differ from the above only with steps_per_epoch
   uint64_t data_seed = 0;                  // of the order of arrays
-  bool resumed = false;                    // from a checkpoint: the sums of metrics stand
 };
 
 struct ModelBody {
@@ -24,9 +23,8 @@ struct ModelBody {
 
   // While fit() runs.
   FitPosition position;
-  std::vector<CallbackPtr> callbacks;
-  std::vector<std::pair<size_t, std::vector<double>>>
-      callback_states;  // restored, to be set after on_train_begin()
+  std::vector<CallbackPtr> callbacks;          // in the order in which they are called
+  std::vector<CallbackState> callback_states;  // restored, one for each, to be set after on_train_begin()
 };
 
 }  // namespace plimsoll

@@ -36,9 +36,10 @@ class BackupCallback final : public Callback {
   void on_train_end(const Logs&) override {
     if (o_.delete_checkpoint && !model().body().interrupted) std::filesystem::remove_all(folder_);
   }
-  std::vector<double> state() const override { return {double(batches_)}; }
-  void set_state(std::span<const double> s) override {
-    if (s.size() == 1) batches_ = static_cast<int64_t>(s[0]);
+  bool comes_last() const override { return true; }
+  CallbackState state() const override { return {{double(batches_)}}; }
+  void set_state(const CallbackState& s) override {
+    if (s.numbers.size() == 1) batches_ = static_cast<int64_t>(s.numbers[0]);
   }
 
  private:
@@ -61,11 +62,19 @@ class BackupCallback final : public Callback {
   void save() {
     const FitPosition& p = model().body().position;
     std::vector<NamedTensor> records = variables();
-    const int64_t place[] = {p.epoch, p.step, p.data_epoch, p.data_batch, static_cast<int64_t>(p.data_seed)};
-    records.push_back({"position", Tensor::from<int64_t>(place, Shape{5})});
+    const int64_t place[] = {p.epoch,
+                             p.step,
+                             p.data_epoch,
+                             p.data_batch,
+                             static_cast<int64_t>(p.data_seed),
+                             model().body().stop_training};
+    records.push_back({"position", Tensor::from<int64_t>(place, Shape{6})});
     const std::vector<CallbackPtr>& callbacks = model().body().callbacks;
-    for (size_t i = 0; i < callbacks.size(); ++i)
-      records.push_back({concat("callback/", i), numbers(callbacks[i]->state())});
+    for (size_t i = 0; i < callbacks.size(); ++i) {
+      const CallbackState state = callbacks[i]->state();
+      records.push_back({concat("callback/", i), numbers(state.numbers)});
+      for (const Tensor& t : state.tensors) records.push_back({concat("callback/", i, "/tensor"), t});
+    }
     write_checkpoint(file(), records);
   }
 
@@ -84,7 +93,7 @@ class BackupCallback final : public Callback {
       }
     }
     const NamedTensor& place = records[own.size()];
-    if (place.name != "position" || place.value.type() != TensorType{DType::i64, Shape{5}})
+    if (place.name != "position" || place.value.type() != TensorType{DType::i64, Shape{6}})
       other("it has no position");
     // Everything fits: from here on nothing throws.
     for (size_t i = 0; i < own.size(); ++i) {
@@ -92,15 +101,19 @@ class BackupCallback final : public Callback {
                   static_cast<size_t>(byte_size(own[i].value.dtype(), own[i].value.shape())));
     }
     const int64_t* p = place.value.data<int64_t>();
-    model().body().position = {p[0], p[1], p[2], p[3], static_cast<uint64_t>(p[4]), true};
-    const std::vector<CallbackPtr>& callbacks = model().body().callbacks;
-    for (size_t i = 0; i < callbacks.size(); ++i) {
+    ModelBody& body = model().body();
+    body.position = {p[0], p[1], p[2], p[3], static_cast<uint64_t>(p[4])};
+    body.stop_training = p[5] != 0;
+    for (size_t i = 0; i < body.callbacks.size(); ++i) {
+      const std::string name = concat("callback/", i);
+      CallbackState state;
       for (size_t k = own.size() + 1; k < records.size(); ++k) {
-        const Tensor& state = records[k].value;
-        if (records[k].name != concat("callback/", i) || state.dtype() != DType::f64) continue;
-        model().body().callback_states.emplace_back(
-            i, std::vector<double>(state.data<double>(), state.data<double>() + state.shape().elements()));
+        const Tensor& t = records[k].value;
+        if (records[k].name == name + "/tensor") state.tensors.push_back(t);
+        if (records[k].name == name && t.dtype() == DType::f64)
+          state.numbers.assign(t.data<double>(), t.data<double>() + t.shape().elements());
       }
+      body.callback_states.push_back(std::move(state));
     }
   }
 

@@ -2,9 +2,6 @@
 #include "plimsoll/callbacks.h"
 
 #include <cmath>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 
 #include "plimsoll/error.h"
 #include "plimsoll/model.h"
@@ -12,18 +9,6 @@
 
 namespace plimsoll {
 namespace {
-
-std::string number(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.17g", value);
-  double back = 0;
-  for (int digits = 6; digits < 17; ++digits) {
-    char shorter[40];
-    std::snprintf(shorter, sizeof shorter, "%.*g", digits, value);
-    if (std::sscanf(shorter, "%lf", &back) == 1 && back == value) return shorter;
-  }
-  return text;
-}
 
 void set_log(Logs& logs, std::string_view name, double value) {
   for (auto& [key, old] : logs) {
@@ -68,14 +53,18 @@ class EarlyStoppingCallback final : public Callback {
       say(concat("Restoring model weights from the end of the best epoch: ", best_epoch_ + 1, "."));
     model().set_weights(best_weights_);
   }
-  std::vector<double> state() const override {
-    return {double(wait_), double(best_epoch_), double(best_.has_value()), best_.value_or(0)};
+  CallbackState state() const override {
+    return {{double(wait_), double(best_epoch_), double(stopped_epoch_), double(best_.has_value()),
+             best_.value_or(0)},
+            best_weights_};
   }
-  void set_state(std::span<const double> s) override {
-    if (s.size() != 4) return;
-    wait_ = static_cast<int64_t>(s[0]);
-    best_epoch_ = static_cast<int64_t>(s[1]);
-    best_ = s[2] != 0 ? std::optional(s[3]) : std::nullopt;
+  void set_state(const CallbackState& s) override {
+    if (s.numbers.size() != 5) return;
+    wait_ = static_cast<int64_t>(s.numbers[0]);
+    best_epoch_ = static_cast<int64_t>(s.numbers[1]);
+    stopped_epoch_ = static_cast<int64_t>(s.numbers[2]);
+    best_ = s.numbers[3] != 0 ? std::optional(s.numbers[4]) : std::nullopt;
+    best_weights_ = s.tensors;
   }
 
  private:
@@ -116,14 +105,14 @@ class PlateauCallback final : public Callback {
       reduce(epoch);
     }
   }
-  std::vector<double> state() const override {
-    return {double(wait_), double(cooldown_), double(best_.has_value()), best_.value_or(0)};
+  CallbackState state() const override {
+    return {{double(wait_), double(cooldown_), double(best_.has_value()), best_.value_or(0)}};
   }
-  void set_state(std::span<const double> s) override {
-    if (s.size() != 4) return;
-    wait_ = static_cast<int64_t>(s[0]);
-    cooldown_ = static_cast<int64_t>(s[1]);
-    best_ = s[2] != 0 ? std::optional(s[3]) : std::nullopt;
+  void set_state(const CallbackState& s) override {
+    if (s.numbers.size() != 4) return;
+    wait_ = static_cast<int64_t>(s.numbers[0]);
+    cooldown_ = static_cast<int64_t>(s.numbers[1]);
+    best_ = s.numbers[2] != 0 ? std::optional(s.numbers[3]) : std::nullopt;
   }
 
  private:
@@ -133,7 +122,8 @@ class PlateauCallback final : public Callback {
     const double rate = std::max(old * o_.factor, o_.min_lr);
     model().set_learning_rate(rate);
     if (o_.verbose > 0)
-      say(concat("\nEpoch ", epoch + 1, ": ReduceLROnPlateau reducing learning rate to ", number(rate), "."));
+      say(concat("\nEpoch ", epoch + 1, ": ReduceLROnPlateau reducing learning rate to ", shortest(rate),
+                 "."));
     cooldown_ = o_.cooldown;
     wait_ = 0;
   }
@@ -148,67 +138,27 @@ class RateCallback final : public Callback {
   RateCallback(std::function<double(int64_t, double)> schedule, int verbose)
       : schedule_(std::move(schedule)), verbose_(verbose) {}
   bool wants_batch_logs() const override { return false; }
+  void on_train_begin() override { last_epoch_ = -1; }
   void on_epoch_begin(int64_t epoch) override {
+    // An epoch that is resumed in its middle begins twice; a schedule may build on the rate before.
+    if (epoch == last_epoch_) return;
+    last_epoch_ = epoch;
     const double rate = schedule_(epoch, model().learning_rate());
     model().set_learning_rate(rate);
     if (verbose_ > 0)
-      say(concat("\nEpoch ", epoch + 1, ": LearningRateScheduler setting learning rate to ", number(rate),
+      say(concat("\nEpoch ", epoch + 1, ": LearningRateScheduler setting learning rate to ", shortest(rate),
                  "."));
   }
   void on_epoch_end(int64_t, Logs& logs) override { set_log(logs, "learning_rate", model().learning_rate()); }
+  CallbackState state() const override { return {{double(last_epoch_)}}; }
+  void set_state(const CallbackState& s) override {
+    if (s.numbers.size() == 1) last_epoch_ = static_cast<int64_t>(s.numbers[0]);
+  }
 
  private:
   std::function<double(int64_t, double)> schedule_;
   int verbose_;
-};
-
-class CsvCallback final : public Callback {
- public:
-  CsvCallback(std::string path, const CSVLoggerOptions& o) : path_(std::move(path)), o_(o) {}
-  bool wants_batch_logs() const override { return false; }
-  void on_train_begin() override {
-    std::error_code none;
-    header_ =
-        !o_.append || !std::filesystem::exists(path_, none) || std::filesystem::file_size(path_, none) == 0;
-    file_.close();
-    file_.clear();
-    file_.open(path_, o_.append ? std::ios::app : std::ios::trunc);
-    if (!file_) fail(ErrorKind::io, "CSVLogger", "cannot write ", path_);
-    keys_.clear();
-  }
-  void on_epoch_end(int64_t epoch, Logs& logs) override {
-    if (keys_.empty()) begin(logs);
-    file_ << epoch;
-    for (const std::string& key : keys_) {
-      const double* value = find_log(logs, key);
-      file_ << o_.separator << (value != nullptr ? number(*value) : "NA");
-    }
-    file_ << "\r\n" << std::flush;
-    if (!file_) fail(ErrorKind::io, "CSVLogger", "cannot write ", path_);
-  }
-  void on_train_end(const Logs&) override { file_.close(); }
-
- private:
-  // As Keras: sorted names; where no validation has run yet, columns for it are kept.
-  void begin(const Logs& logs) {
-    bool validated = false;
-    for (const auto& [name, value] : logs) {
-      keys_.push_back(name);
-      validated = validated || name.starts_with("val_");
-    }
-    std::sort(keys_.begin(), keys_.end());
-    const size_t own = keys_.size();
-    for (size_t i = 0; i < own && !validated; ++i) keys_.push_back("val_" + keys_[i]);
-    if (!header_) return;
-    file_ << "epoch";
-    for (const std::string& key : keys_) file_ << o_.separator << key;
-    file_ << "\r\n";
-  }
-  std::string path_;
-  CSVLoggerOptions o_;
-  std::ofstream file_;
-  bool header_ = true;
-  std::vector<std::string> keys_;
+  int64_t last_epoch_ = -1;
 };
 
 class NanCallback final : public Callback {
@@ -260,9 +210,6 @@ CallbackPtr LearningRateScheduler(std::function<double(int64_t, double)> schedul
                                   const LearningRateSchedulerOptions& o) {
   require(bool(schedule), "LearningRateScheduler", "expected a function, got none");
   return std::make_shared<RateCallback>(std::move(schedule), o.verbose);
-}
-CallbackPtr CSVLogger(const std::string& filename, const CSVLoggerOptions& o) {
-  return std::make_shared<CsvCallback>(filename, o);
 }
 CallbackPtr TerminateOnNaN() { return std::make_shared<NanCallback>(); }
 CallbackPtr LambdaCallback(const LambdaCallbackOptions& o) { return std::make_shared<LambdaFunctions>(o); }

@@ -35,13 +35,13 @@ class CheckpointCallback final : public Callback {
     batches_ = 0;
     save(epoch_, batch, logs);
   }
-  std::vector<double> state() const override {
-    return {double(batches_), double(best_.has_value()), best_.value_or(0)};
+  CallbackState state() const override {
+    return {{double(batches_), double(best_.has_value()), best_.value_or(0)}};
   }
-  void set_state(std::span<const double> s) override {
-    if (s.size() != 3) return;
-    batches_ = static_cast<int64_t>(s[0]);
-    best_ = s[1] != 0 ? std::optional(s[2]) : std::nullopt;
+  void set_state(const CallbackState& s) override {
+    if (s.numbers.size() != 3) return;
+    batches_ = static_cast<int64_t>(s.numbers[0]);
+    best_ = s.numbers[1] != 0 ? std::optional(s.numbers[2]) : std::nullopt;
   }
 
  private:

@@ -58,6 +58,18 @@ bool Monitor::improved(double value, const std::optional<double>& best) const {
   return rises_ ? value - min_delta_ > *best : value + min_delta_ < *best;
 }
 
+std::string shortest(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.17g", value);
+  double back = 0;
+  for (int digits = 6; digits < 17; ++digits) {
+    char shorter[40];
+    std::snprintf(shorter, sizeof shorter, "%.*g", digits, value);
+    if (std::sscanf(shorter, "%lf", &back) == 1 && back == value) return shorter;
+  }
+  return text;
+}
+
 void say(const std::string& line) {
   std::fputs((line + "\n").c_str(), stdout);
   std::fflush(stdout);

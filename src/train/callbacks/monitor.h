@@ -24,6 +24,8 @@ class Monitor {
   double min_delta_ = 0;
 };
 
+// The shortest digits that read back as the same number.
+std::string shortest(double value);
 // A line for people, on standard output.
 void say(const std::string& line);
 // A line about something that is not as it should be, on standard error.
