@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "command.h"
-#include "curves.h"
 #include "model_source.h"
 
 namespace {
@@ -11,9 +10,7 @@ using namespace plimsoll;
 
 void run(const std::string& from, const std::string& to) {
   const Model model = cli::open_model(from);
-  if (to.ends_with(".json")) cli::write_text(to, model.to_json());
-  else if (to.ends_with(".weights.h5")) model.save_weights(to);
-  else model.save(to);
+  model.save(to);
   fmt::print("{}: {} layers, {} weights\n", to, model.layers().size(), model.count_params());
 }
 

@@ -1,7 +1,11 @@
 // plimsoll train: trains a model on a file of data and saves it.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "command.h"
+#include "compile_source.h"
 #include "curves.h"
 #include "data_source.h"
 #include "events.h"
@@ -15,28 +19,15 @@ namespace {
 using namespace plimsoll;
 
 struct TrainOptions {
-  std::string model, save, plot, memory, optimizer = "adam";
-  std::vector<std::string> loss, metrics;
+  std::string model, save, plot, memory;
+  cli::CompileOptions compile;
   cli::DataArguments data;
   std::string validation;
-  double learning_rate = 0, validation_split = 0;
+  double validation_split = 0;
   int64_t batch = 32, epochs = 1;
   uint64_t seed = 0;
-  int threads = 0;
   bool seeded = false, no_shuffle = false, json = false;
 };
-
-CompileArgs compile_args(const TrainOptions& a) {
-  CompileArgs args;
-  args.optimizer = Optimizer(a.optimizer);
-  if (a.learning_rate > 0) args.optimizer->learning_rate = a.learning_rate;
-  std::vector<Loss> losses;
-  for (const std::string& name : a.loss) losses.emplace_back(name);
-  args.loss = losses;
-  for (const std::string& name : a.metrics) args.metrics.emplace_back(name);
-  args.threads = a.threads;
-  return args;
-}
 
 struct Split {
   Dataset train;
@@ -75,10 +66,27 @@ void say(const TrainOptions& a, const std::string& event, const std::string& fil
   else fmt::print("{} {}\n", event == "saved" ? "saved" : "drew", file);
 }
 
+// Hours of training must not end in a name that cannot be written.
+void check_writable(const std::string& option, const std::string& file,
+                    std::initializer_list<std::string_view> suffixes) {
+  if (file.empty()) return;
+  const bool known =
+      std::any_of(suffixes.begin(), suffixes.end(), [&](std::string_view s) { return file.ends_with(s); });
+  require(known, option, "expected a name that ends in ", fmt::format("{}", fmt::join(suffixes, " or ")),
+          ", got '", file, "'");
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  if (!std::filesystem::is_directory(folder)) {
+    fail(ErrorKind::not_found, option, "there is no folder ", folder.string(),
+         "; make it first, or name another");
+  }
+}
+
 void run(const TrainOptions& a) {
+  check_writable("--save", a.save, {".keras", ".h5", ".hdf5"});
+  check_writable("--plot", a.plot, {".svg"});
   if (a.seeded) set_random_seed(a.seed);
   Model model = cli::open_model(a.model);
-  if (!a.loss.empty()) model.compile(compile_args(a));
+  cli::compile(model, a.compile);
   const Split split = split_data(a, model);
   Dataset train = split.train;
   constexpr int64_t kWindow = 10'000;  // records of a stream that are held to shuffle
@@ -88,6 +96,10 @@ void run(const TrainOptions& a) {
   }
   if (!a.json && !model.inputs().empty()) fmt::print("{}", cli::forecast_text(forecast(model, a.batch), a.batch));
   const History history = model.fit(train.batch(a.batch).prefetch(2), fit_args(a, split));
+  if (history.interrupted && !a.json) {
+    fmt::print("interrupted between two steps{}\n",
+               a.save.empty() ? "; without --save what was learned is not kept" : ", with the model intact");
+  }
   if (!a.save.empty()) {
     model.save(a.save);
     say(a, "saved", a.save);
@@ -113,10 +125,7 @@ void cmd_train(CLI::App& app) {
       ->required()
       ->check(CLI::ExistingFile);
   cli::add_data_options(*command, a->data, true);
-  command->add_option("--loss", a->loss, "By Keras's name, such as mse; one per output. Default: the loss in the file");
-  command->add_option("--optimizer", a->optimizer, "By Keras's name")->capture_default_str();
-  command->add_option("--learning-rate", a->learning_rate, "Default: the optimizer's")->check(CLI::PositiveNumber);
-  command->add_option("--metrics", a->metrics, "Such as accuracy");
+  cli::add_compile_options(*command, a->compile, true);
   command->add_option("--batch", a->batch, "Records per step")->check(CLI::PositiveNumber)->capture_default_str();
   command->add_option("--epochs", a->epochs)->check(CLI::PositiveNumber)->capture_default_str();
   command->add_option("--validation", a->validation, "Data to measure on after each epoch")->check(CLI::ExistingPath);
@@ -127,8 +136,8 @@ void cmd_train(CLI::App& app) {
     a->seeded = true;
   });
   command->add_flag("--no-shuffle", a->no_shuffle, "Take the records in their order");
-  command->add_option("--threads", a->threads, "Default: all this process may use")->check(CLI::PositiveNumber);
-  command->add_option("--save", a->save, "Write the trained model: .keras, .h5 or .weights.h5");
+  command->add_option("--save", a->save,
+                      "Write the trained model: .keras, .h5 or .weights.h5; after Ctrl-C too");
   command->add_option("--plot", a->plot, "Write the curves as a picture (.svg)");
   command->add_flag("--json", a->json, "Events for programs, one JSON object per line");
   command->footer(

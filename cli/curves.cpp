@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
-#include "plimsoll/error.h"
+#include "common/files.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -155,10 +154,7 @@ std::string samples_svg(const std::vector<Sample>& samples) {
 }
 
 void write_text(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) fail(ErrorKind::io, path.string(), "could not be written");
+  write_atomically(path, [&](NewFile& file) { file.write(text.data(), text.size()); });
 }
 
 }  // namespace plimsoll::cli

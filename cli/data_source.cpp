@@ -59,13 +59,23 @@ Dataset open_npz(const DataArguments& a, const Model& model, bool with_targets) 
   return Dataset::npz(a.path, options);
 }
 
-Dataset open_csv(const DataArguments& a, bool with_targets) {
+// 0: not known.
+int64_t input_width(const Model& model) {
+  if (model.inputs().size() != 1 || model.inputs()[0].shape().size() != 2) return 0;
+  return std::max<int64_t>(model.inputs()[0].shape()[1], 0);
+}
+
+Dataset open_csv(const DataArguments& a, const Model& model, bool with_targets) {
   require(!with_targets || !a.y.empty(), "--y", "expected the column of the target, by name or number (-1: the last)");
   CsvOptions options;
   options.columns = a.x;
   if (with_targets) options.label = a.y;
   options.weight = a.weights;
-  return Dataset::csv(a.path, options);
+  Dataset data = Dataset::csv(a.path, options);
+  const int64_t columns = data.types().x[0].shape.elements(), width = input_width(model);
+  require(width == 0 || columns == width, a.path, "gives ", columns, " columns to a model that takes ", width,
+          "; name the columns with --x");
+  return data;
 }
 
 Dataset open_hdf5(const DataArguments& a, bool with_targets) {
@@ -94,8 +104,12 @@ Dataset open_any(const DataArguments& a, const Model& model, bool with_targets) 
   const std::string suffix = path.extension().string();
   if (std::filesystem::is_directory(path)) return open_images(a, model, with_targets);
   if (suffix == ".npz") return open_npz(a, model, with_targets);
-  if (suffix == ".npy") return Dataset::npy(a.path, with_targets ? a.y_path : "");
-  if (suffix == ".csv") return open_csv(a, with_targets);
+  if (suffix == ".npy") {
+    require(!with_targets || !a.y_path.empty(), "--targets", "expected the .npy file of targets beside ",
+            a.path);
+    return Dataset::npy(a.path, with_targets ? a.y_path : "");
+  }
+  if (suffix == ".csv") return open_csv(a, model, with_targets);
   if (suffix == ".h5" || suffix == ".hdf5") return open_hdf5(a, with_targets);
   fail(ErrorKind::unsupported, a.path, "expected .npz, .npy, .csv, .h5 or a folder of images");
 }

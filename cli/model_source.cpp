@@ -142,7 +142,6 @@ std::string json_of_yaml(const std::string& text, const std::string& place) try 
 
 Model open_model(const std::filesystem::path& path) {
   const std::string suffix = path.extension().string();
-  if (suffix == ".json") return model_from_json(read_text(path));
   if (suffix == ".yaml" || suffix == ".yml") return model_from_json(json_of_yaml(read_text(path), path.string()));
   return load_model(path);
 }

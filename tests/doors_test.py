@@ -16,7 +16,7 @@ PUBLIC = "plimsoll"  # include/plimsoll/
 OUTSIDE = {
     "include/plimsoll": [],
     "guard": ["common", "memory/readings"],  # must live on when the engine does not
-    "cli": ["guard"],
+    "cli": ["guard", "common/files"],
     "examples": [],
 }
 

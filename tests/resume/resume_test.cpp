@@ -78,6 +78,6 @@ TEST_P(Resume, AKilledRunEndsWithTheSameBits) {
   fs::remove_all(folder);
 }
 
-INSTANTIATE_TEST_SUITE_P(EachEpochAndBatches, Resume, testing::Values("0", "1", "5"));
+INSTANTIATE_TEST_SUITE_P(EachEpochAndBatches, Resume, testing::Values("0", "4"));
 
 }  // namespace

@@ -1,0 +1,39 @@
+#include "compile_source.h"
+
+#include "plimsoll/error.h"
+
+namespace plimsoll::cli {
+
+void add_compile_options(CLI::App& command, CompileOptions& o, bool trains) {
+  command.add_option("--loss", o.loss,
+                     "By Keras's name, such as mse; one per output. Default: the loss in the file");
+  command.add_option("--metrics", o.metrics, "Such as accuracy. Default: those in the file");
+  command.add_option("--threads", o.threads, "Default: all this process may use")->check(CLI::PositiveNumber);
+  if (!trains) return;
+  command.add_option("--optimizer", o.optimizer, "By Keras's name. Default: the one in the file, else adam");
+  command.add_option("--learning-rate", o.learning_rate, "Default: the optimizer's")
+      ->check(CLI::PositiveNumber);
+}
+
+void compile(Model& model, const CompileOptions& o) {
+  require(
+      model.compiled() || !o.loss.empty(), "--loss",
+      "expected one, since the file of the model has none: such as --loss sparse_categorical_crossentropy "
+      "(classes by number) or --loss mse (numbers)");
+  if (!o.loss.empty() || !o.metrics.empty() || !o.optimizer.empty()) {
+    CompileArgs args;
+    args.optimizer = "adam";
+    if (model.compiled()) args = model.compile_args();
+    if (!o.optimizer.empty()) args.optimizer = Optimizer(o.optimizer);
+    if (!o.loss.empty()) args.loss = std::vector<Loss>(o.loss.begin(), o.loss.end());
+    if (!o.metrics.empty()) {
+      args.metrics.assign(o.metrics.begin(), o.metrics.end());
+      args.metrics_per_output = {};
+    }
+    model.compile(args);
+  }
+  if (o.learning_rate > 0) model.set_learning_rate(o.learning_rate);
+  model.set_threads(o.threads);
+}
+
+}  // namespace plimsoll::cli

@@ -1,0 +1,125 @@
+"""The other commands: predict, evaluate, inspect, convert, completion, man, devices, version."""
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+
+def predictions(path):
+    if path.suffix == ".npz":
+        with np.load(path) as arrays:
+            return arrays["y"]
+    return np.load(path) if path.suffix == ".npy" else np.loadtxt(path, delimiter=",")
+
+
+@pytest.mark.parametrize("data", ["x.npy", "d.npz", "x.csv"])
+@pytest.mark.parametrize("output", ["p.npy", "p.npz", "p.csv"])
+def test_predict_reads_and_writes_every_kind(trained, data, output):
+    trained.run("predict", "m.keras", "--data", data, "--output", output)
+    got = predictions(trained / output)
+    assert got.shape == (200, 3)
+    np.testing.assert_allclose(got.sum(axis=1), 1, atol=1e-5)
+
+
+def test_predict_takes_columns_by_name(trained):
+    trained.run("predict", "m.keras", "--data", "d.csv", "--x", "a", "b", "c", "d", "--output", "named.npy")
+    trained.run("predict", "m.keras", "--data", "x.npy", "--output", "p.npy")
+    np.testing.assert_allclose(np.load(trained / "named.npy"), np.load(trained / "p.npy"), atol=1e-6)
+
+
+def test_several_inputs_are_found_by_their_names(place):
+    left, right = np.random.default_rng(0).normal(size=(2, 5, 3)).astype("float32")
+    np.savez(place / "both.npz", right=right, left=left)
+    place.run("predict", "two.json", "--data", "both.npz", "--output", "p.npy")
+    np.testing.assert_array_equal(np.load(place / "p.npy"), left - right)
+    np.savez(place / "other.npz", b=right, a=left)
+    place.run("predict", "two.json", "--data", "other.npz", "--x", "a", "b", "--output", "p.npy")
+    np.testing.assert_array_equal(np.load(place / "p.npy"), left - right)
+    assert "It has: b float32(5, 3), a float32(5, 3)" in place.refused("predict", "two.json", "--data", "other.npz", "--output", "p.npy")
+
+
+def test_evaluate_measures_what_keras_would(trained):
+    trained.run("predict", "m.keras", "--data", "x.npy", "--output", "p.npy")
+    p = np.load(trained / "p.npy")
+    out = dict(line.split(": ") for line in trained.run("evaluate", "m.keras", "--data", "d.npz").out.splitlines())
+    assert float(out["accuracy"]) == pytest.approx((p.argmax(axis=1) == trained.y).mean(), abs=1e-6)
+    assert float(out["loss"]) == pytest.approx(-np.log(p[np.arange(200), trained.y]).mean(), rel=1e-4)
+    trained.run("convert", "m.keras", "m.json")
+    other = trained.run("evaluate", "m.keras", "--data", "d.npz", "--metrics", "sparse_top_k_categorical_accuracy", "--json").events[0]
+    assert other["sparse_top_k_categorical_accuracy"] == 1 and "accuracy" not in other
+
+
+def test_inspect_shows_layers_sizes_and_what_wrote_it(trained):
+    for name in ("m.keras", "m.h5"):
+        if name != "m.keras":
+            trained.run("convert", "m.keras", name)
+        out = trained.run("inspect", name).out
+        assert "dense (Dense)" in out and "(None, 8)" in out and "Total params: 67" in out
+        assert "Keras 3." in out and "Compiled with Adam, learning rate 0.001" in out
+    assert "written by plimsoll" in trained.run("inspect", "m.keras").out
+    trained.run("convert", "m.keras", "m.weights.h5")
+    assert "layers/dense/vars/0: float32(4, 8)" in trained.run("inspect", "m.weights.h5").out
+    assert "Total params: 67" in trained.run("inspect", "m.yaml").out
+
+
+def test_convert_goes_between_all_kinds_and_keeps_predictions(trained):
+    trained.run("predict", "m.keras", "--data", "x.npy", "--output", "expected.npy")
+    for source in ("m.keras", "m.h5"):
+        for target in ("a.keras", "m.h5", "a.hdf5"):
+            trained.run("convert", source, target)
+            trained.run("predict", target, "--data", "x.npy", "--output", "got.npy")
+            np.testing.assert_array_equal(np.load(trained / "got.npy"), np.load(trained / "expected.npy"))
+    for source in ("m.keras", "m.yaml", "m.h5"):
+        trained.run("convert", source, "a.json")
+        trained.run("convert", "a.json", "a.keras")
+        assert "Total params: 67" in trained.run("inspect", "a.keras").out
+    trained.run("convert", "m.keras", "a.weights.h5")
+
+
+def test_completion_is_valid_in_the_shells_there_are(place):
+    for shell in ("bash", "zsh", "fish"):
+        script = place.run("completion", shell).out
+        assert "train" in script and "--loss" in script or "-l loss" in script
+        if shutil.which(shell):
+            subprocess.run([shell, "-n"], input=script, text=True, check=True)
+
+
+def test_bash_completes_commands_and_options(place):
+    script = place.run("completion", "bash").out
+
+    def complete(*words):
+        run = f'{script}\nCOMP_WORDS=({" ".join(words)})\nCOMP_CWORD={len(words) - 1}\n_plimsoll\nprintf "%s\\n" "${{COMPREPLY[@]}}"\n'
+        return subprocess.run(["bash", "-c", run], cwd=place.folder, capture_output=True, text=True, check=True).stdout.split()
+
+    assert complete("plimsoll", "tr") == ["train"]
+    assert complete("plimsoll", "train", "m.yaml", "--val") == ["--validation", "--validation-split"]
+    assert complete("plimsoll", "train", "m.y") == ["m.yaml"]
+    assert complete("plimsoll", "train", "m.yaml", "--data", "d.n") == ["d.npz"]
+
+
+def test_the_manual_page_renders_with_every_command(place):
+    page = place.run("man").out
+    for word in ("train", "predict", "evaluate", "inspect", "convert", "devices", "demo", "version", "EXIT STATUS"):
+        assert word in page
+    if shutil.which("man"):
+        (place / "plimsoll.1").write_text(page)
+        shown = subprocess.run(["man", "--warnings", "-l", "plimsoll.1"], cwd=place.folder, capture_output=True, text=True, check=True,
+                               env={"MANPAGER": "cat", "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANWIDTH": "100"})
+        assert shown.stderr == ""
+        assert "--validation-split" in shown.stdout
+
+
+def test_version_and_devices_answer(place):
+    assert place.run("version").out.strip()
+    assert place.run("--version").out.strip()
+    assert "cpu: " in place.run("devices").out
+
+
+def test_every_command_explains_itself(place):
+    names = [line.split()[0] for line in place.run("--help").out.split("Subcommands:")[1].splitlines() if line.startswith("  ")]
+    assert {"train", "predict", "evaluate", "inspect", "convert", "devices", "demo", "version"} <= set(names)
+    for name in names:
+        if name != "guard":  # hands over to a program of its own
+            assert "Usage:" in place.run(name, "--help").out

@@ -1,0 +1,78 @@
+"""Every error says what to do next, on standard error, with a documented exit status."""
+
+import numpy as np
+import pytest
+
+TRAIN = ("train", "m.yaml", "--data", "d.npz")
+
+
+@pytest.mark.parametrize("arguments", [(), ("trian",), ("train",), ("train", "none.yaml"), (*TRAIN, "--batch", "0"), (*TRAIN, "--what"),
+                                       ("predict", "m.yaml", "--data", "none.npz"), ("completion", "tcsh")])
+def test_a_command_line_that_is_not_understood_ends_with_2(place, arguments):
+    assert "--help" in place.refused(*arguments, status=2)
+
+
+@pytest.mark.parametrize(
+    "arguments, hint",
+    [
+        (TRAIN, "such as --loss sparse_categorical_crossentropy"),
+        (("evaluate", "m.yaml", "--data", "d.npz"), "--loss"),
+        ((*TRAIN, "--loss", "nll"), "there are: "),
+        ((*TRAIN, "--loss", "mse", "--optimizer", "adm"), "there are: "),
+        ((*TRAIN, "--loss", "mse", "--metrics", "acuracy"), "there are: "),
+        ((*TRAIN, "--loss", "mse", "--memory", "lots"), "expected a size such as 4GiB, 300MB or 60%"),
+        ((*TRAIN, "--loss", "mse", "--save", "none/m.keras"), "make it first"),
+        ((*TRAIN, "--loss", "mse", "--save", "m.pt"), "expected a name that ends in .keras"),
+        ((*TRAIN, "--loss", "mse", "--plot", "c.png"), "expected a name that ends in .svg"),
+        ((*TRAIN, "--loss", "mse", "--y", "z"), "'z'"),
+        (("train", "m.yaml", "--data", "x.npy", "--loss", "mse"), "--targets"),
+        (("train", "m.yaml", "--data", "d.csv", "--loss", "mse"), "expected the column of the target"),
+        (("train", "m.yaml", "--data", "d.csv", "--loss", "mse", "--y", "price"), "label"),
+        (("train", "m.yaml", "--data", "m.yaml", "--loss", "mse"), "expected .npz, .npy, .csv, .h5 or a folder"),
+        (("predict", "m.yaml", "--data", "x.npy", "--output", "p.txt"), "expected .npy, .npz or .csv"),
+        (("predict", "m.yaml", "--data", "d.csv", "--output", "p.npy"), "--x"),
+        (("convert", "m.yaml", "m.onnx"), "expected a name that ends in .keras, .h5, .weights.h5 or .json"),
+        (("inspect", "d.npz"), "config.json"),
+        (("inspect", "d.csv"), "expected a .keras, .h5 or JSON file"),
+    ],
+)
+def test_an_error_ends_with_1_and_says_what_to_do(place, arguments, hint):
+    said = place.refused(*arguments)
+    assert said.startswith("plimsoll: [") and hint in said
+
+
+@pytest.mark.parametrize(
+    "text, hint",
+    [
+        ("layers: 3", "expected a map with 'layers', a list"),
+        ("input: [4]\nlayers:\n  - Dens: 3\n", "there is none called 'Dens'"),
+        ("input: [4]\nlayers:\n  - Dense: {unit: 3}\n", "unit"),
+        ("input: [4]\nlayer:\n  - Dense: 3\n", "expected a map with 'layers'"),
+        ("input: [4]\nlayers:\n  - Flatten: [\n", "line "),
+        ("input: [4\nlayers: [a: b: c]", "line "),
+        ("input: [4]\nlayers:\n  - Conv2D: {filters: 2, kernel_size: 3}\n", "conv2d"),
+    ],
+)
+def test_a_wrong_description_is_refused_with_the_place(place, text, hint):
+    (place / "wrong.yaml").write_text(text)
+    said = place.refused("inspect", "wrong.yaml")
+    assert hint in said, said
+
+
+def test_bad_names_are_refused_before_training(place):
+    """Not after hours of it."""
+    done = place.try_run(*TRAIN, "--loss", "sparse_categorical_crossentropy", "--save", "none/m.keras")
+    assert done.status == 1 and "Epoch" not in done.out
+
+
+def test_damaged_files_are_errors(trained):
+    whole = (trained / "m.keras").read_bytes()
+    for size in (0, 10, len(whole) // 2, len(whole) - 4):
+        (trained / "cut.keras").write_bytes(whole[:size])
+        assert "cut.keras" in trained.refused("inspect", "cut.keras")
+    np.save(trained / "short.npy", trained.x[:150])
+    assert "150" in trained.refused("train", "m.keras", "--data", "short.npy", "--targets", "y.npy")
+    (trained / "bad.csv").write_text("a,b,c,d,label\n1,2,3,4,0\n1,n.v.,3,4,1\n")
+    said = trained.refused("train", "m.keras", "--data", "bad.csv", "--y", "label")
+    assert "line 3" in said and "'n.v.'" in said
+    trained.run("train", "m.keras", "--data", "bad.csv", "--y", "label", "--skip-bad")
