@@ -108,12 +108,15 @@ const ZipReader::Member& member(const ZipReader& zip, const char* name, const st
 Model load_keras(const FileSource& source) {
   const ZipReader zip(source);
   const std::string place = concat(source.name(), ": ", kConfig);
-  const Json config = parse_json(zip.read(member(zip, kConfig, source.name()), kMostJson), place);
+  Json config = parse_json(zip.read(member(zip, kConfig, source.name()), kMostJson), place);
+  Json compile_config;
+  if (config.is_object() && config.contains("compile_config"))
+    compile_config = std::move(config["compile_config"]);
   const H5File weights = H5File::read(zip.open(member(zip, kWeights, source.name()), kMostWeights));
-  Model model(network_of(config, place, Values::from_file));
+  // The config is gone before the weights come: the two never weigh on memory together.
+  Model model(network_of(std::move(config), place, Values::from_file));
   check_built(model.network(), place);
   read_weights(weights, model.network());
-  Json compile_config = find(config, "compile_config") ? *find(config, "compile_config") : Json();
   upgrade_compile_config(compile_config);
   load_state(weights, compile_config, source.name(), model);
   return model;
