@@ -2,7 +2,7 @@
 
   python bench/peers.py FRAMEWORK ROW THREADS
 
-prints a JSON line {"ready": true} after warm-up. Each line on standard input then asks for one round, and is answered by
+prints a JSON line {"ready": true} after warm-up (of start_MODEL: after the first training step). Each line on standard input then asks for one round, and is answered by
 a line {"value": v} in the row's unit. Frameworks: torch, torch-compile, keras-tensorflow, keras-jax, keras-torch.
 """
 import json
@@ -76,8 +76,8 @@ def keras_model(model):
     return m
 
 
-def keras_round(model, predict):
-    m, (_, batch, steps) = keras_model(model), MODELS[model]
+def keras_round(model, predict, steps):
+    m, batch = keras_model(model), MODELS[model][1]
     x, y = data(model, batch * steps)
     if predict:
         return lambda: m.predict(x, batch_size=batch, verbose=0), steps
@@ -132,11 +132,11 @@ def torch_model(model):
     return {"lstm_b32": Lstm, "transformer_b16": Transformer}[model]()
 
 
-def torch_round(model, predict, compiled):
+def torch_round(model, predict, compiled, steps):
     import torch
     import torch.nn.functional as F
     torch.manual_seed(0)
-    _, batch, steps = MODELS[model]
+    batch = MODELS[model][1]
     x, y = map(torch.from_numpy, data(model, batch * steps))
     m = torch_model(model)
     x, y = (t.long() if t.dtype == torch.int32 else t for t in (x, y))
@@ -207,12 +207,12 @@ def torch_op_round(row, compiled):
 def make_round(framework, row):
     """A function that runs one round, how many units it counts as, and units per second of the row's unit."""
     compiled = framework == "torch-compile"
-    model = row.removesuffix("_predict").removeprefix("fit_")
+    model = row.removesuffix("_predict").removeprefix("fit_").removeprefix("start_")
     if model in MODELS:
-        predict = row.endswith("_predict")
+        predict, steps = row.endswith("_predict"), 1 if row.startswith("start_") else MODELS[model][2]
         if framework.startswith("keras-"):
-            return *keras_round(model, predict), 1e3
-        return *torch_round(model, predict, compiled), 1e3
+            return *keras_round(model, predict, steps), 1e3
+        return *torch_round(model, predict, compiled, steps), 1e3
     return *torch_op_round(row, compiled), 1e6 if row == "eager_add8" else 1e3
 
 
@@ -228,7 +228,8 @@ def main():
         torch.set_num_threads(threads)
     call, count, scale = make_round(framework, row)
     call()
-    call()
+    if not row.startswith("start_"):
+        call()
     print(json.dumps({"ready": True}), file=answers, flush=True)
     for _ in sys.stdin:
         start = time.perf_counter()

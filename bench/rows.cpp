@@ -161,7 +161,7 @@ Round make_row(std::string_view row, int threads) {
   if (row == "layernorm_4096x768") return op_row(20, threads, layernorm);
   if (row == "eager_add8") return eager_add8();
   if (row == "compile_resnet50") return compile_resnet50(threads);
-  if (row.starts_with("fit_")) return make_fit_row(row, threads);
+  if (is_fit_row(row)) return make_fit_row(row, threads);
   constexpr std::string_view kPredict = "_predict";
   const bool predict = row.ends_with(kPredict);
   if (predict) row.remove_suffix(kPredict.size());

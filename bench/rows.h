@@ -25,6 +25,7 @@ Round make_row(std::string_view row, int threads);
 
 // Those that call fit(); make_row() knows them too.
 std::vector<std::string> fit_row_names();
+bool is_fit_row(std::string_view row);
 Round make_fit_row(std::string_view row, int threads);
 
 }  // namespace plimsoll::bench

@@ -21,6 +21,9 @@ KERAS = ["keras-tensorflow", "keras-jax", "keras-torch"]
 MODEL_PEERS = ["torch", "torch-compile"] + KERAS
 # Peers that need minutes for a round of these rows, or more memory than a small machine has.
 TOO_SLOW = {"cnn100_b512": ["keras-jax", "keras-torch", "torch-compile"]}
+# Rows about whole processes: from its start to the end of the first step of fit(), and the most memory fit() has taken.
+START_ROWS = ["start_mnist_b128"]
+RESIDENT_ROWS = ["resident_" + m for m in ("mlp100_b32", "mnist_b128", "cnn64bn_b32", "resnet50_b8", "lstm_b32", "transformer_b16")]
 READY_TIMEOUT_S = 240
 ROUND_TIMEOUT_S = 120
 
@@ -78,7 +81,7 @@ class Contender:
 
 
 def peers_of(row, fast):
-    model = row.removesuffix("_predict").removeprefix("fit_")
+    model = row.removesuffix("_predict").removeprefix("fit_").removeprefix("start_").removeprefix("resident_")
     if row == "compile_resnet50":
         return []
     if row == "eager_add8":
@@ -86,15 +89,22 @@ def peers_of(row, fast):
     if not row.endswith("_predict") and "_b" not in row:
         return ["torch"]
     peers = [p for p in MODEL_PEERS if p not in TOO_SLOW.get(model, [])]
+    if row in START_ROWS + RESIDENT_ROWS:
+        peers.remove("torch-compile")  # starts later than torch and holds more
     return [p for p in peers if p in ("torch", "keras-jax" if model.startswith("mlp") else "keras-tensorflow")] \
         if fast else peers
 
 
-def measure(row, unit, options, python):
-    ours = Contender("ours", [options.program, "--row", row, "--threads", str(options.threads), "--serve"])
-    peers = [Contender(p, [python, HERE / "peers.py", p, row, str(options.threads)])
-             for p in peers_of(row, options.fast)]
-    everyone = [ours] + peers
+def commands(row, options, python):
+    """{contender: command line}."""
+    threads = str(options.threads)
+    ours = {"ours": [options.program, "--row", row, "--threads", threads, "--serve"]}
+    return ours | {p: [python, HERE / "peers.py", p, row, threads] for p in peers_of(row, options.fast)}
+
+
+def measure_steps(row, options, python):
+    """Everyone stays alive; rounds go round in turns."""
+    everyone = [Contender(name, command) for name, command in commands(row, options, python).items()]
     for contender in everyone:
         contender.answer(READY_TIMEOUT_S)
     for _ in range(options.rounds):
@@ -102,10 +112,51 @@ def measure(row, unit, options, python):
             if contender.error is None:
                 contender.round()
                 time.sleep(0.02)  # let thread pools fall asleep before the next one's turn
+    return everyone
+
+
+def measure_starts(row, options, python):
+    """A process of its own for each round, one after the other; files are in the page cache from the first on."""
+    everyone = {}
+    for i in range(options.rounds + 1):
+        for name, command in commands(row, options, python).items():
+            begin = time.monotonic()
+            contender = Contender(name, command)
+            answer = contender.answer(READY_TIMEOUT_S)
+            seconds = time.monotonic() - begin
+            contender.close()
+            first = everyone.setdefault(name, contender)
+            if answer is None:
+                first.error = contender.error
+            elif i > 0:
+                first.values.append(seconds)
+    return list(everyone.values())
+
+
+def measure_resident(row, options, python):
+    """Peak resident size in MiB after warm-up and a round of fit(), one process after the other (Linux)."""
+    everyone = []
+    for name, command in commands(row.replace("resident_", "fit_"), options, python).items():
+        contender = Contender(name, command)
+        everyone.append(contender)
+        if contender.answer(READY_TIMEOUT_S) is None:
+            continue
+        contender.round()
+        if contender.error is None:
+            status = pathlib.Path(f"/proc/{contender.process.pid}/status").read_text()
+            contender.values = [int(status.partition("VmHWM:")[2].split()[0]) / 1024]
+            contender.close()
+    return everyone
+
+
+def measure(row, unit, options, python):
+    how = measure_starts if row in START_ROWS else measure_resident if row in RESIDENT_ROWS else measure_steps
+    everyone = how(row, options, python)
     for contender in everyone:
         contender.close()
         if contender.error:
             print(f"  {row}: {contender.name} left out: {contender.error}", file=sys.stderr)
+    ours, *peers = everyone
     if not ours.values:
         return None
     mine = statistics.median(ours.values)
@@ -132,6 +183,7 @@ def main():
     options = parser.parse_args()
     units = dict(line.split() for line in subprocess.run(
         [options.program, "--list"], capture_output=True, text=True, check=True).stdout.splitlines())
+    units |= dict.fromkeys(START_ROWS, "s") | dict.fromkeys(RESIDENT_ROWS, "MiB")
     unknown = [row for row in options.rows if row not in units]
     if unknown:
         parser.error(f"no such row: {' '.join(unknown)}; there are {' '.join(units)}")
