@@ -97,9 +97,9 @@ def peers_of(row, fast):
 
 def commands(row, options, python):
     """{contender: command line}."""
-    threads = str(options.threads)
-    ours = {"ours": [options.program, "--row", row, "--threads", threads, "--serve"]}
-    return ours | {p: [python, HERE / "peers.py", p, row, threads] for p in peers_of(row, options.fast)}
+    threads, run = str(options.threads), row.replace("resident_", "fit_")
+    ours = {"ours": [options.program, "--row", run, "--threads", threads, "--serve"]}
+    return ours | {p: [python, HERE / "peers.py", p, run, threads] for p in peers_of(row, options.fast)}
 
 
 def measure_steps(row, options, python):
@@ -136,7 +136,7 @@ def measure_starts(row, options, python):
 def measure_resident(row, options, python):
     """Peak resident size in MiB after warm-up and a round of fit(), one process after the other (Linux)."""
     everyone = []
-    for name, command in commands(row.replace("resident_", "fit_"), options, python).items():
+    for name, command in commands(row, options, python).items():
         contender = Contender(name, command)
         everyone.append(contender)
         if contender.answer(READY_TIMEOUT_S) is None:
