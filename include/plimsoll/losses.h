@@ -37,6 +37,9 @@ Loss SquaredHinge(const LossOptions& options = {});
 Loss CategoricalHinge(const LossOptions& options = {});
 Loss KLDivergence(const LossOptions& options = {});
 Loss Poisson(const LossOptions& options = {});
+// Of labels (batch, length), filled up with the blank 0, and logits (batch, steps, classes); every step
+// counts.
+Loss CTC(const LossOptions& options = {});
 
 struct HuberOptions {
   double delta = 1.0;
