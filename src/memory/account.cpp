@@ -67,6 +67,11 @@ void release(Owner owner, int64_t bytes) noexcept {
   total.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
+void hand_over(Owner from, Owner to, int64_t bytes) noexcept {
+  of(from).fetch_sub(bytes, std::memory_order_relaxed);
+  of(to).fetch_add(bytes, std::memory_order_relaxed);
+}
+
 int64_t used(Owner owner) noexcept { return of(owner).load(std::memory_order_relaxed); }
 int64_t used() noexcept { return total.load(std::memory_order_relaxed); }
 int64_t peak() noexcept { return highest.load(std::memory_order_relaxed); }

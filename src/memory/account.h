@@ -19,6 +19,8 @@ inline constexpr int64_t kNoLimit = INT64_MAX;
 // nothing is taken then.
 void charge(Owner owner, int64_t bytes);
 void release(Owner owner, int64_t bytes) noexcept;
+// What one owner holds becomes another's; the total stays.
+void hand_over(Owner from, Owner to, int64_t bytes) noexcept;
 
 int64_t used(Owner owner) noexcept;
 int64_t used() noexcept;

@@ -89,6 +89,11 @@ std::shared_ptr<Buffer> Buffer::wrap(void* data, int64_t bytes, std::shared_ptr<
   return buffer;
 }
 
+void Buffer::set_owner(Owner owner) noexcept {
+  account::hand_over(owner_, owner, charged_);
+  owner_ = owner;
+}
+
 Buffer::~Buffer() {
   if (charged_ == 0) return;
   if (is_mapped(bytes_) && data_ != nullptr) host::unmap(data_, charged_);

@@ -43,6 +43,8 @@ class Buffer {
   uint64_t version() const noexcept { return version_.load(std::memory_order_relaxed); }
   bool exposed() const noexcept { return exposed_.load(std::memory_order_relaxed); }
   Owner owner() const { return owner_; }
+  // Charged to `owner` from now on. Requires: no other thread asks for the owner or sets it meanwhile.
+  void set_owner(Owner owner) noexcept;
 
  private:
   void* data_ = nullptr;

@@ -38,6 +38,21 @@ TEST(Buffer, IsChargedToItsOwnerAndGivesItBack) {
   }
 }
 
+TEST(Buffer, ChangesItsOwnerWithItsWholeCharge) {
+  const int64_t weights = account::used(Owner::weights), tensors = account::used(Owner::tensors),
+                all = account::used();
+  {
+    const auto buffer = Buffer::make(100'000);
+    const int64_t taken = account::used() - all;
+    buffer->set_owner(Owner::weights);
+    EXPECT_EQ(account::used(Owner::weights) - weights, Buffer::charge_for(100'000));
+    EXPECT_EQ(account::used(Owner::tensors), tensors);
+    EXPECT_EQ(account::used() - all, taken);
+  }
+  EXPECT_EQ(account::used(Owner::weights), weights);
+  EXPECT_EQ(account::used(), all);
+}
+
 TEST(Buffer, TwoOfThemNeverShareBytes) {
   std::vector<std::shared_ptr<Buffer>> buffers;
   for (int round = 0; round < 3; ++round) {

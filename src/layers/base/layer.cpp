@@ -3,6 +3,7 @@
 #include <cctype>
 #include <map>
 
+#include "memory/buffer.h"
 #include "plimsoll/contents.h"
 #include "plimsoll/error.h"
 
@@ -92,6 +93,8 @@ VariablePtr LayerBase::find_variable(std::string_view name) const {
 }
 
 VariablePtr LayerBase::add_variable(Variable variable) {
+  // Made by an initializer, as any tensor is, until now.
+  if (const std::shared_ptr<Buffer>& bytes = variable.value.buffer()) bytes->set_owner(Owner::weights);
   variables_.push_back(std::make_shared<Variable>(std::move(variable)));
   return variables_.back();
 }
