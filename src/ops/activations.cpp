@@ -5,12 +5,6 @@ namespace plimsoll {
 
 std::span<const OpDef> ops_activations() { return {}; }
 
-Tensor gelu(const Tensor& input, bool approximate) {
-  const Tensor x = to_float(input);
-  if (!approximate) return x * 0.5 * (erf(x * 0.70710678118654752) + 1.0);
-  return x * 0.5 * (tanh((x + x * square(x) * 0.044715) * 0.79788456080286536) + 1.0);
-}
-
 Tensor silu(const Tensor& input) {
   const Tensor x = to_float(input);
   return x * sigmoid(x);

@@ -52,20 +52,6 @@ Tensor activate(Activation activation, const Tensor& z) {
 // d act / d z at y = act(z), where that is enough to know.
 bool known_from_result(Activation activation) { return activation <= Activation::tanh; }
 
-Tensor slope(Activation activation, const Tensor& z) {
-  if (activation == Activation::silu) {
-    const Tensor s = sigmoid(z);
-    return s * (1.0 + z * (1.0 - s));
-  }
-  if (activation == Activation::gelu) {
-    const Tensor density = exp(square(z) * -0.5) * 0.39894228040143268;
-    return 0.5 * (1.0 + erf(z * 0.70710678118654752)) + z * density;
-  }
-  const double a = 0.79788456080286536, b = 0.044715;
-  const Tensor t = tanh((z + z * square(z) * b) * a);
-  return 0.5 * (1.0 + t) + z * 0.5 * (1.0 - square(t)) * (square(z) * (3 * a * b) + a);
-}
-
 Tensor below_activation(GradContext& g, Activation activation) {
   const Tensor& y = g.out();
   const Tensor& dy = g.dout();
@@ -77,7 +63,12 @@ Tensor below_activation(GradContext& g, Activation activation) {
   for (int i = 0; i < g.inputs(); ++i) in.push_back(g.in(i));
   Attrs attrs = g.attrs();
   attrs.set("activation", std::string("linear"));
-  return dy * slope(activation, plimsoll::apply(get_op("conv_bias"), in, attrs)[0]);
+  const Tensor z = plimsoll::apply(get_op("conv_bias"), in, attrs)[0];
+  if (activation != Activation::silu) {
+    return apply1(get_op("gelu_grad"), {z, dy}, {{"approximate", activation == Activation::gelu_tanh}});
+  }
+  const Tensor s = sigmoid(z);
+  return dy * (s * (z * (1.0 - s) + 1.0));
 }
 
 Ints all_but_last(const Tensor& t) {

@@ -1,7 +1,5 @@
 // dense(x, kernel, bias): act(x . kernel + bias) over the last axis of x, with bias and activation
 // applied while the result is in cache. x (..., k), kernel (k, n), bias (n).
-#include <numbers>
-
 #include "device/cpu/activation.h"
 #include "device/cpu/contraction.h"
 #include "device/cpu/widened.h"
@@ -55,21 +53,6 @@ std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) {
   return {activate(add(product, in[2]), activation_of(attrs))};
 }
 
-// Derivatives of the activations that are not functions of their result, at z.
-Tensor slope_at(const Tensor& z, Activation activation) {
-  if (activation == Activation::silu) {
-    const Tensor s = sigmoid(z);
-    return s * (z * (1.0 - s) + 1.0);
-  }
-  if (activation == Activation::gelu) {
-    constexpr double kDensity = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
-    return (erf(z * (1 / std::numbers::sqrt2)) + 1.0) * 0.5 + z * exp(square(z) * -0.5) * kDensity;
-  }
-  constexpr double kScale = 0.79788456080286536, kCubic = 0.044715;  // sqrt(2 / pi); of gelu's approximation
-  const Tensor t = tanh((z + z * square(z) * kCubic) * kScale);
-  return (t + 1.0) * 0.5 + z * (1.0 - square(t)) * (square(z) * (3 * kCubic) + 1.0) * (0.5 * kScale);
-}
-
 // The gradient before the activation, from that behind it: from the result where that is enough.
 Tensor through_activation(const GradContext& g, Activation activation) {
   const Tensor &dy = g.dout(), &y = g.out();
@@ -81,7 +64,11 @@ Tensor through_activation(const GradContext& g, Activation activation) {
     default: break;
   }
   const Tensor z = apply1(get_op("dense"), {g.in(0), g.in(1), g.in(2)}, {{"activation", std::string("linear")}});
-  return dy * slope_at(z, activation);
+  if (activation != Activation::silu) {
+    return apply1(get_op("gelu_grad"), {z, dy}, {{"approximate", activation == Activation::gelu_tanh}});
+  }
+  const Tensor s = sigmoid(z);
+  return dy * (s * (z * (1.0 - s) + 1.0));
 }
 
 void grad(GradContext& g) {

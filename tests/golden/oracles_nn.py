@@ -14,6 +14,18 @@ ACTIVATIONS = {
 }
 
 
+def gelu(inputs, attrs, out):
+    return ACTIVATIONS["gelu_tanh" if attrs["approximate"] else "gelu"](wide(inputs[0]))
+
+
+def gelu_grad(inputs, attrs, out):
+    x, dy = map(wide, inputs)
+    if not attrs["approximate"]:
+        return dy * (special.ndtr(x) + x * np.exp(-x * x / 2) / np.sqrt(2 * np.pi))
+    t = np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))
+    return dy * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * np.sqrt(2 / np.pi) * (1 + 3 * 0.044715 * x * x))
+
+
 def dot_general(inputs, attrs, out):
     a, b = (wide(x) if x.dtype.kind not in "bu" else x.astype(np.uint64) for x in inputs)
     ac, bc, ab, bb = ([i % x.ndim for i in attrs[name]] for name, x in
@@ -258,6 +270,8 @@ def fold_in(inputs, attrs, out):
 
 
 ORACLES = {
+    "gelu": gelu,
+    "gelu_grad": gelu_grad,
     "dot_general": dot_general,
     "dense": dense,
     "conv": conv,

@@ -81,6 +81,35 @@ void apply(const void* const* in, void* out, size_t n, const double*) {
   });
 }
 
+template <Activation kind, class D>
+HWY_INLINE hn::Vec<D> gelu_slope(D d, hn::Vec<D> x) {
+  using T = hn::TFromD<D>;
+  const auto half = hn::Set(d, T(0.5)), one = hn::Set(d, T(1)), x2 = hn::Mul(x, x);
+  if constexpr (kind == Activation::gelu) {
+    const auto density = hn::Mul(vm::exp_negative(d, hn::Mul(x2, hn::Set(d, T(-0.5)))), hn::Set(d, T(0.39894228040143268)));
+    const auto share = vector_erf(d, hn::Mul(x, hn::Set(d, T(0.70710678118654752))));
+    return hn::MulAdd(x, density, hn::MulAdd(share, half, half));
+  } else {
+    const auto scale = hn::Set(d, T(0.79788456080286536));
+    const auto cubic = hn::MulAdd(hn::Mul(x2, x), hn::Set(d, T(0.044715)), x);
+    const auto t = vm::tanh(d, hn::Mul(cubic, scale));
+    const auto inner = hn::Mul(hn::MulAdd(x2, hn::Set(d, T(3 * 0.044715)), one), scale);
+    const auto bend = hn::Mul(hn::Mul(hn::Mul(x, half), hn::NegMulAdd(t, t, one)), inner);
+    return hn::MulAdd(t, half, hn::Add(half, bend));
+  }
+}
+
+template <Activation kind, class T>
+void apply_slope(const void* const* in, void* out, size_t n, const double*) {
+  const auto* x = static_cast<const T*>(in[0]);
+  const auto* dy = static_cast<const T*>(in[1]);
+  auto* dx = static_cast<T*>(out);
+  const hn::ScalableTag<T> d;
+  vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
+    store(hn::Mul(load(dy, T(0)), gelu_slope<kind>(d, load(x, T(0)))), dx);
+  });
+}
+
 template <class T>
 constexpr std::array<ActivationFn, 7> kTable = {
     nullptr, apply<Activation::relu, T>, apply<Activation::sigmoid, T>, apply<Activation::tanh, T>,
@@ -88,6 +117,13 @@ constexpr std::array<ActivationFn, 7> kTable = {
 
 ActivationFn kernel_f32(Activation a) { return kTable<float>[static_cast<size_t>(a)]; }
 ActivationFn kernel_f64(Activation a) { return kTable<double>[static_cast<size_t>(a)]; }
+
+template <class T>
+ActivationFn slope_kernel(Activation a) {
+  return a == Activation::gelu ? apply_slope<Activation::gelu, T> : apply_slope<Activation::gelu_tanh, T>;
+}
+ActivationFn slope_f32(Activation a) { return slope_kernel<float>(a); }
+ActivationFn slope_f64(Activation a) { return slope_kernel<double>(a); }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -99,9 +135,15 @@ namespace plimsoll {
 
 HWY_EXPORT(kernel_f32);
 HWY_EXPORT(kernel_f64);
+HWY_EXPORT(slope_f32);
+HWY_EXPORT(slope_f64);
 
 ActivationFn activation_kernel(Activation activation, DType dtype) {
   return dtype == DType::f64 ? HWY_DYNAMIC_DISPATCH(kernel_f64)(activation) : HWY_DYNAMIC_DISPATCH(kernel_f32)(activation);
+}
+
+ActivationFn gelu_gradient_kernel(Activation activation, DType dtype) {
+  return dtype == DType::f64 ? HWY_DYNAMIC_DISPATCH(slope_f64)(activation) : HWY_DYNAMIC_DISPATCH(slope_f32)(activation);
 }
 
 std::optional<Activation> activation_from_name(std::string_view name) {

@@ -17,5 +17,7 @@ std::optional<Activation> activation_from_name(std::string_view name);
 // element-wise op's tile. For f32 and f64; linear has none (nullptr).
 using ActivationFn = void (*)(const void* const* in, void* out, size_t n, const double* params);
 ActivationFn activation_kernel(Activation activation, DType dtype);
+// out[i] = in[1][i] times the derivative of gelu or gelu_tanh at in[0][i]; `out` may be either.
+ActivationFn gelu_gradient_kernel(Activation activation, DType dtype);
 
 }  // namespace plimsoll

@@ -49,6 +49,32 @@ TEST(Activation, MatchesDoubleReferenceOnEveryTarget) {
   }
 }
 
+// Against a central difference of the double reference.
+template <class T>
+void check_slope(Activation a) {
+  for (double v = -12; v <= 12; v += 0.0137) {
+    T x = static_cast<T>(v), dy = T(3);
+    const void* const in[] = {&x, &dy};
+    gelu_gradient_kernel(a, sizeof(T) == 4 ? DType::f32 : DType::f64)(in, &dy, 1, nullptr);
+    const double at = static_cast<double>(x), h = 1e-5;
+    const double tolerance = sizeof(T) == 4 ? 8e-6 : 3e-9;  // f32: 1 - tanh^2 cancels
+    ASSERT_NEAR(dy, 3 * (reference(a, at + h) - reference(a, at - h)) / (2 * h), tolerance)
+        << int(a) << " at " << v;
+  }
+}
+
+TEST(Activation, GeluSlopeMatchesDifferencesOnEveryTarget) {
+  const int64_t supported = hwy::SupportedTargets();
+  for (int64_t rest = supported; rest != 0; rest &= rest - 1) {
+    hwy::SetSupportedTargetsForTest(rest & -rest);
+    for (const Activation a : {Activation::gelu, Activation::gelu_tanh}) {
+      check_slope<float>(a);
+      check_slope<double>(a);
+    }
+    hwy::SetSupportedTargetsForTest(0);
+  }
+}
+
 TEST(Activation, NanStaysNan) {
   for (int a = 1; a < 7; ++a) {
     float x = std::numeric_limits<float>::quiet_NaN();
