@@ -1,9 +1,12 @@
 #include "keras_io/legacy_weights.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <set>
+#include <tuple>
 
 #include "keras_io/old_kernels.h"
 #include "keras_io/weights_file.h"
@@ -113,6 +116,84 @@ void add_names(const LayerBase& layer, const std::string& path,
   });
 }
 
+// How the variables that an optimizer keeps for each weight follow one another in a file.
+enum class SlotOrder {
+  by_weight,       // all of the first weight, all of the second ...: Keras 2.11 and later
+  by_kind,         // the first kind of every weight, the second of every weight ...
+  by_kind_sorted,  // and the weights by their names, not as the layers are: until Keras 2.0.5
+};
+
+std::vector<SlotOrder> slot_orders(const H5File& file) {
+  const std::string version = text_or(file.root(), "keras_version", "1");
+  int major = 0, minor = 0, patch = 0;
+  std::sscanf(version.c_str(), "%d.%d.%d", &major, &minor, &patch);
+  const auto before = [&](int a, int b, int c) {
+    return std::tuple(major, minor, patch) < std::tuple(a, b, c);
+  };
+  if (before(2, 0, 6)) return {SlotOrder::by_kind_sorted};
+  if (before(2, 11, 0)) return {SlotOrder::by_kind};
+  return {SlotOrder::by_weight, SlotOrder::by_kind};  // Keras 2.11 has the older optimizers beside the newer
+}
+
+// The trained weights as the optimizer was given them.
+std::vector<size_t> weight_order(const H5File& file, const Network& network, SlotOrder order) {
+  const std::vector<VariablePtr> weights = network.trainable_weights();
+  std::vector<size_t> numbers(weights.size());
+  std::iota(numbers.begin(), numbers.end(), size_t{0});
+  const H5Group* group = file.root().group("model_weights");
+  if (order != SlotOrder::by_kind_sorted || !group) return numbers;
+  std::map<const Variable*, std::string> names;
+  const std::vector<StoredLayer> stored = stored_layers(file, *group);
+  for (const Pair& pair : pair_layers(file, stored, network)) {
+    const std::vector<VariablePtr> of_layer = weights_of(*pair.layer);
+    for (size_t i = 0; i < std::min(of_layer.size(), pair.stored->weights.size()); ++i)
+      names[of_layer[i].get()] = pair.stored->weights[i];
+  }
+  std::stable_sort(numbers.begin(), numbers.end(),
+                   [&](size_t a, size_t b) { return names[weights[a].get()] < names[weights[b].get()]; });
+  return numbers;
+}
+
+// What an optimizer keeps, as optimizer.variables() lists it: iterations, the learning rate unless a schedule
+// makes it, then the slots, weight by weight.
+struct Kept {
+  std::vector<VariablePtr> all;
+  size_t scalars, weights;
+
+  size_t slots() const { return all.size() - scalars; }
+  bool is_regular() const { return weights > 0 && slots() % weights == 0; }
+  size_t kinds() const { return weights > 0 ? slots() / weights : 0; }
+  // Of the scalars, those that a file of `stored` variables has: older ones keep the rate in the config, some
+  // optimizers no iterations either, and before the first step there is nothing else.
+  std::vector<VariablePtr> first(size_t stored) const {
+    const size_t count = std::min(scalars, stored >= slots() ? stored - slots() : stored);
+    return {all.begin(), all.begin() + static_cast<ptrdiff_t>(count)};
+  }
+};
+
+std::vector<VariablePtr> in_order(const Kept& kept, size_t stored, SlotOrder order,
+                                  const std::vector<size_t>& weights) {
+  std::vector<VariablePtr> list = kept.first(stored);
+  if (list.size() == stored) return list;
+  if (order == SlotOrder::by_weight || !kept.is_regular()) {
+    list.insert(list.end(), kept.all.begin() + static_cast<ptrdiff_t>(kept.scalars), kept.all.end());
+    return list;
+  }
+  for (size_t k = 0; k < kept.kinds(); ++k) {
+    for (const size_t w : weights) list.push_back(kept.all[kept.scalars + w * kept.kinds() + k]);
+  }
+  return list;
+}
+
+// Until 2.3 SGD has a variable for each weight without momentum too, and Adam a third one, of a single zero,
+// without amsgrad.
+void drop_unused(std::vector<const H5Dataset*>& stored, const Kept& kept) {
+  if (!kept.is_regular() || stored.size() != 1 + (kept.kinds() + 1) * kept.weights) return;
+  const auto first = stored.end() - static_cast<ptrdiff_t>(kept.weights);
+  const auto is_single = [](const H5Dataset* d) { return d->type.shape == Shape({1}); };
+  if (kept.kinds() == 0 || std::all_of(first, stored.end(), is_single)) stored.erase(first, stored.end());
+}
+
 }  // namespace
 
 bool is_legacy_weights(const H5Group& group) {
@@ -134,41 +215,30 @@ void read_legacy_weights(const H5File& file, const H5Group& group, const Network
   }
 }
 
-std::string read_legacy_optimizer(const H5File& file, const H5Group& group, const Layer& network,
+std::string read_legacy_optimizer(const H5File& file, const H5Group& group, const Network& network,
                                   OptimizerState& optimizer) {
   std::vector<const H5Dataset*> stored;
-  const std::vector<std::string> names = group.texts("weight_names");
-  for (const std::string& name : names) {
+  for (const std::string& name : group.texts("weight_names")) {
     const H5Dataset* dataset = group.dataset(name);
     if (!dataset) return concat("'", name, "' is listed but not there");
     stored.push_back(dataset);
   }
-  std::vector<VariablePtr> state = built_variables(optimizer, network);
-  const bool scheduled = bool(optimizer.optimizer()->learning_rate.schedule);
-  size_t head = scheduled ? 1 : 2;                        // iterations, learning rate
-  if (!scheduled && stored.size() + 1 == state.size()) {  // older ones keep the rate in the config
-    state.erase(state.begin() + 1);
-    head = 1;
-  }
-  if (stored.size() <= head) state.resize(std::min(stored.size(), state.size()));  // before the first step
-  if (fit(stored, state)) {
-    for (size_t i = 0; i < state.size(); ++i) assign(file, *stored[i], *state[i]);
+  optimizer.build(network.trainable_weights());
+  const Kept kept{optimizer.variables(),
+                  optimizer.optimizer()->learning_rate.schedule ? size_t{1} : size_t{2},
+                  network.trainable_weights().size()};
+  drop_unused(stored, kept);
+  for (const SlotOrder order : slot_orders(file)) {
+    const std::vector<VariablePtr> to =
+        in_order(kept, stored.size(), order, weight_order(file, network, order));
+    if (!fit(stored, to)) continue;
+    for (size_t i = 0; i < to.size(); ++i) assign(file, *stored[i], *to[i]);
     return {};
   }
-  // Older optimizers list all slots of one kind, then all of the next.
-  const size_t weights = network->trainable_weights().size();
-  if (stored.size() != state.size() || weights == 0 || state.size() < head ||
-      (state.size() - head) % weights != 0) {
-    return concat("expected ", state.size(), " variables, got ", stored.size());
+  if (stored.size() >= kept.slots() && stored.size() <= kept.all.size()) {
+    return "the shapes of its variables are not those of the model's weights";
   }
-  const size_t kinds = (state.size() - head) / weights;
-  std::vector<VariablePtr> grouped(state.begin(), state.begin() + static_cast<ptrdiff_t>(head));
-  for (size_t k = 0; k < kinds; ++k) {
-    for (size_t w = 0; w < weights; ++w) grouped.push_back(state[head + w * kinds + k]);
-  }
-  if (!fit(stored, grouped)) return "their shapes are not those of the model's weights";
-  for (size_t i = 0; i < grouped.size(); ++i) assign(file, *stored[i], *grouped[i]);
-  return {};
+  return concat("expected ", kept.all.size(), " variables, got ", stored.size());
 }
 
 void write_legacy_weights(H5Writer& file, const std::string& group, const Network& network) {

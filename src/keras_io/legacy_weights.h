@@ -16,7 +16,7 @@ bool is_legacy_weights(const H5Group& group);
 void read_legacy_weights(const H5File& file, const H5Group& group, const Network& network);
 // `group` is "optimizer_weights". Reads them if all fit; else changes nothing and returns why not. Empty:
 // they were read.
-std::string read_legacy_optimizer(const H5File& file, const H5Group& group, const Layer& network,
+std::string read_legacy_optimizer(const H5File& file, const H5Group& group, const Network& network,
                                   OptimizerState& optimizer);
 
 void write_legacy_weights(H5Writer& file, const std::string& group, const Network& network);

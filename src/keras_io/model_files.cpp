@@ -87,7 +87,7 @@ void load_optimizer(const H5File& file, const std::string& place, ModelBody& bod
   if (const H5Group* state = file.root().group("optimizer/vars")) {
     why_not = read_optimizer(file, *state, body.network, optimizer);
   } else if (const H5Group* legacy = file.root().group("optimizer_weights")) {
-    why_not = read_legacy_optimizer(file, *legacy, body.network, optimizer);
+    why_not = read_legacy_optimizer(file, *legacy, body.net(), optimizer);
   }
   if (why_not.empty()) return;
   warn(place, "the state of the optimizer is left out, it does not fit ", optimizer.optimizer()->class_name(),
@@ -135,9 +135,11 @@ Model load_h5(const FileSource& source) {
   check_built(model.network(), source.name());
   read_legacy_weights(file, *weights, model.body().net());
   if (const std::string* training = file.root().text("training_config")) {
-    load_state(file,
-               upgrade_training_config(parse_json(*training, concat(source.name(), ": training_config"))),
-               source.name(), model);
+    const Json config = parse_json(*training, concat(source.name(), ": training_config"));
+    const bool keras3 =
+        file.root().text("keras_version") && file.root().text("keras_version")->starts_with("3");
+    const size_t outputs = model.body().net().outputs().size();
+    load_state(file, upgrade_training_config(config, keras3 ? 1 : outputs), source.name(), model);
   }
   return model;
 }

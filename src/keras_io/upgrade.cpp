@@ -359,11 +359,19 @@ void upgrade_compile_config(Json& config) {
   }
 }
 
-Json upgrade_training_config(const Json& config) {
+Json upgrade_training_config(const Json& config, size_t outputs) {
   Json upgraded = config.is_object() ? config : Json::object();
   if (const Json* optimizer = find(config, "optimizer_config")) upgraded["optimizer"] = *optimizer;
   upgraded.erase("optimizer_config");
   upgrade_compile_config(upgraded);
+  const auto is_metric = [](const Json& m) { return !m.is_array(); };
+  for (const char* key : {"metrics", "weighted_metrics"}) {
+    const Json* list = find(upgraded, key);
+    if (outputs < 2 || !list || !list->is_array() || list->empty() ||
+        !std::all_of(list->begin(), list->end(), is_metric))
+      continue;
+    upgraded[key] = Json(std::vector<Json>(outputs, *list));
+  }
   return upgraded;
 }
 

@@ -10,8 +10,9 @@ namespace plimsoll::keras_io {
 // A whole model: {"class_name": "Sequential", "config": ...}. Throws Error{unsupported} naming a layer that
 // has no counterpart.
 void upgrade_model(Json& model);
-// "training_config" of an .h5 file, into what Keras 3 calls "compile_config".
-Json upgrade_training_config(const Json& config);
+// "training_config" of an .h5 file, into what Keras 3 calls "compile_config". A list of metrics is meant for
+// each of the `outputs` there.
+Json upgrade_training_config(const Json& config, size_t outputs = 1);
 // The same for "compile_config" of a .keras file that Keras 2 wrote.
 void upgrade_compile_config(Json& config);
 

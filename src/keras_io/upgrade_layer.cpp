@@ -113,7 +113,13 @@ void upgrade_initializer(Json& json) {
 
 void upgrade_policy(Json& config) {
   const Json* dtype = find(config, "dtype");
-  if (!dtype || !dtype->is_object() || text_of(*dtype, "class_name") == "DTypePolicy") return;
+  if (!dtype) return;
+  // The first layer of an old chain has its input's there: an Embedding's "int32".
+  if (dtype->is_string() && dtype->get<std::string>().find("int") != std::string::npos) {
+    config.erase("dtype");
+    return;
+  }
+  if (!dtype->is_object() || text_of(*dtype, "class_name") == "DTypePolicy") return;
   const Json* inner = find(*dtype, "config");
   config["dtype"] = inner ? text_of(*inner, "name") : std::string("float32");
 }

@@ -85,7 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (const H5Group* state = file.root().group("optimizer/vars"))
       read_optimizer(file, *state, body.network, body.trainer.optimizer());
     if (const H5Group* state = file.root().group("optimizer_weights"))
-      read_legacy_optimizer(file, *state, body.network, body.trainer.optimizer());
+      read_legacy_optimizer(file, *state, body.net(), body.trainer.optimizer());
     if (const H5Group* weights = file.root().group("model_weights"))
       read_legacy_weights(file, *weights, body.net());
     if (is_keras3_weights(file.root())) read_weights(file, body.network);

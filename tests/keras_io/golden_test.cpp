@@ -132,6 +132,22 @@ TEST(ModelFromJson, UnknownLayersAreNamedWithWhatCanBeDone) {
 }
 
 // Keras 1: names of arguments, the input inside the first layer, a config that is a list.
+TEST(ModelFromJson, TheDtypeOfAnOldEmbeddingIsItsInputs) {
+  const Model model = model_from_json(R"({"class_name": "Sequential", "config": [
+      {"class_name": "Embedding", "config": {"name": "e", "input_dim": 9, "output_dim": 4, "dtype": "int32",
+       "batch_input_shape": [null, 5], "input_length": 5, "mask_zero": false}},
+      {"class_name": "Dense", "config": {"name": "d", "units": 2}}]})");
+  EXPECT_EQ(model.network()->weights()[0]->value.dtype(), DType::f32);
+}
+
+TEST(ModelFromJson, LongCutsOfAnAxisOfNoKnownSizeAreTaken) {
+  Model model = model_from_json(R"({"class_name": "Sequential", "config": {"name": "s", "layers": [
+      {"class_name": "InputLayer", "config": {"batch_shape": [null, null, 2], "name": "i"}},
+      {"class_name": "Cropping1D", "config": {"name": "c", "cropping": [5000, 5000]}},
+      {"class_name": "Conv1D", "config": {"name": "d", "filters": 3, "kernel_size": 1}}]}})");
+  EXPECT_EQ(model.predict_on_batch({Tensor::zeros(DType::f32, {1, 10010, 2})})[0].shape(), Shape({1, 10, 3}));
+}
+
 TEST(ModelFromJson, UnderstandsKeras1) {
   const Model model = model_from_json(R"({"class_name": "Sequential", "config": [
       {"class_name": "Convolution2D", "config": {"name": "c", "batch_input_shape": [null, 8, 8, 3], "nb_filter": 4,

@@ -1,5 +1,7 @@
 // Symbols: what a layer makes of symbolic inputs is found by tracing it alone, on sizes made up for those not
 // known.
+#include <algorithm>
+
 #include "layers/base/input_layer.h"
 #include "layers/base/trace.h"
 #include "plimsoll/error.h"
@@ -9,12 +11,15 @@ namespace plimsoll {
 namespace {
 
 // Two sizes for a batch and two for any other axis that is not known: a size of the result that differs
-// between the two traces is not known either. Large enough for the windows of image models.
+// between the two traces is not known either. Large enough for the windows of image models; where they are
+// not, for the long cuts of models of sequences.
 struct MadeUp {
   int64_t batch, other;
 };
-constexpr MadeUp kFirst{2, 224};
-constexpr MadeUp kSecond{3, 256};
+struct Sizes {
+  MadeUp first, second;
+};
+constexpr Sizes kSizes{{2, 224}, {3, 256}}, kLarge{{2, 224 << 8}, {3, 256 << 8}};
 
 Shape made_up(const SymbolShape& shape, const MadeUp& sizes) {
   Ints known = shape;
@@ -39,15 +44,36 @@ std::vector<TensorType> trace_types(const LayerCall& call, const MadeUp& sizes) 
   return types;
 }
 
-void infer_outputs(LayerCall& call) {
-  const std::vector<TensorType> first = trace_types(call, kFirst);
-  const std::vector<TensorType> second = trace_types(call, kSecond);
+bool has_unknown_sizes(const LayerCall& call) {
+  return std::any_of(call.inputs.begin(), call.inputs.end(), [](const Symbol& x) {
+    return std::any_of(x.shape().begin() + (x.shape().empty() ? 0 : 1), x.shape().end(),
+                       [](int64_t n) { return n < 0; });
+  });
+}
+
+void infer_outputs(LayerCall& call, const Sizes& sizes) {
+  const std::vector<TensorType> first = trace_types(call, sizes.first);
+  const std::vector<TensorType> second = trace_types(call, sizes.second);
   for (size_t i = 0; i < first.size(); ++i) {
     SymbolShape shape(first[i].shape.begin(), first[i].shape.end());
     for (size_t k = 0; k < shape.size(); ++k) {
       if (shape[k] != second[i].shape[static_cast<int>(k)]) shape[k] = -1;
     }
     call.outputs.push_back({std::move(shape), first[i].dtype});
+  }
+}
+
+void infer_outputs(LayerCall& call) {
+  try {
+    infer_outputs(call, kSizes);
+  } catch (const Error&) {
+    if (!has_unknown_sizes(call)) throw;
+    try {
+      return infer_outputs(call, kLarge);
+    } catch (const Error&) {
+      // It was not the size: the first error says what.
+    }
+    throw;
   }
 }
 
