@@ -67,9 +67,19 @@ bool compile_as_saved(const Json& config, ModelBody& body, const std::string& pl
 
 enum class Values { initial, from_file };
 
-Layer network_of(Json config, const std::string& place, Values values = Values::initial) {
+// Keras 3 begins with 3; nothing: older than that attribute.
+bool is_keras3(const std::string* version) { return version && version->starts_with("3"); }
+
+Layer network_of(Json config, const std::string& place, bool keras3, Values values = Values::initial) {
   std::optional<WithoutInitialValues> without;
   if (values == Values::from_file) without.emplace();
+  if (!keras3 && keep_old_meanings(config)) {
+    warn(place,
+         "uses the hard_sigmoid of Keras 1 and 2 (0.2 x + 0.5), which Keras 3 defines otherwise (x / 6 + "
+         "0.5). It is kept",
+         " under the name hard_sigmoid_keras2; Keras 3 does not know that name in what is saved from this "
+         "model");
+  }
   upgrade_model(config);
   return network_from_json(config, place);
 }
@@ -113,13 +123,22 @@ Model load_keras(const FileSource& source) {
   if (config.is_object() && config.contains("compile_config"))
     compile_config = std::move(config["compile_config"]);
   const H5File weights = H5File::read(zip.open(member(zip, kWeights, source.name()), kMostWeights));
+  const Json metadata = parse_json(zip.read(member(zip, kMetadata, source.name()), kMostJson), source.name());
+  const std::string version = text_of(metadata, "keras_version");
   // The config is gone before the weights come: the two never weigh on memory together.
-  Model model(network_of(std::move(config), place, Values::from_file));
+  Model model(network_of(std::move(config), place, is_keras3(&version), Values::from_file));
   check_built(model.network(), place);
   read_weights(weights, model.network());
   upgrade_compile_config(compile_config);
   load_state(weights, compile_config, source.name(), model);
   return model;
+}
+
+// Keras 1 and 2 write their version into the JSON of a model, Keras 3 does not.
+Model from_json(std::string_view text, const std::string& place) {
+  Json config = parse_json(text, place);
+  const bool keras3 = text_of(config, "keras_version").empty();
+  return Model(network_of(std::move(config), place, keras3));
 }
 
 Model load_h5(const FileSource& source) {
@@ -130,14 +149,13 @@ Model load_h5(const FileSource& source) {
     fail(ErrorKind::bad_file, source.name(),
          "holds weights but no model: build the model first, then call load_weights() with this file");
   }
-  Model model(network_of(parse_json(*text, concat(source.name(), ": model_config")), source.name(),
+  const bool keras3 = is_keras3(file.root().text("keras_version"));
+  Model model(network_of(parse_json(*text, concat(source.name(), ": model_config")), source.name(), keras3,
                          Values::from_file));
   check_built(model.network(), source.name());
   read_legacy_weights(file, *weights, model.body().net());
   if (const std::string* training = file.root().text("training_config")) {
     const Json config = parse_json(*training, concat(source.name(), ": training_config"));
-    const bool keras3 =
-        file.root().text("keras_version") && file.root().text("keras_version")->starts_with("3");
     const size_t outputs = model.body().net().outputs().size();
     load_state(file, upgrade_training_config(config, keras3 ? 1 : outputs), source.name(), model);
   }
@@ -222,15 +240,13 @@ Model load_model(const fs::path& path) {
   const std::string start = source.text(0, std::min<uint64_t>(source.size(), 64));
   if (start.find_first_not_of(" \t\r\n") != std::string::npos &&
       start[start.find_first_not_of(" \t\r\n")] == '{' && source.size() <= kMostJson) {
-    return Model(network_of(parse_json(source.text(0, source.size()), source.name()), source.name()));
+    return from_json(source.text(0, source.size()), source.name());
   }
   fail(ErrorKind::bad_file, source.name(),
        "expected a .keras, .h5 or JSON file of Keras, got something else");
 }
 
-Model model_from_json(std::string_view json) {
-  return Model(network_of(parse_json(json, "model_from_json"), "model_from_json"));
-}
+Model model_from_json(std::string_view json) { return from_json(json, "model_from_json"); }
 
 std::string Model::to_json() const { return to_text(network_to_json(network())); }
 

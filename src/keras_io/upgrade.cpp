@@ -351,6 +351,19 @@ void upgrade_model(Json& model) {
   }
 }
 
+bool keep_old_meanings(Json& model) {
+  bool found = false;
+  if (!model.is_structured()) return found;
+  for (auto& [key, value] : model.items()) {
+    if (model.is_object() && key.ends_with("activation") && value.is_string() && value == "hard_sigmoid") {
+      value = "hard_sigmoid_keras2";
+      found = true;
+    }
+    found |= keep_old_meanings(value);
+  }
+  return found;
+}
+
 void upgrade_compile_config(Json& config) {
   if (!config.is_object()) return;
   if (config.contains("optimizer")) config["optimizer"] = upgrade_optimizer(config["optimizer"]);

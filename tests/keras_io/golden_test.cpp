@@ -148,6 +148,18 @@ TEST(ModelFromJson, LongCutsOfAnAxisOfNoKnownSizeAreTaken) {
   EXPECT_EQ(model.predict_on_batch({Tensor::zeros(DType::f32, {1, 10010, 2})})[0].shape(), Shape({1, 10, 3}));
 }
 
+TEST(ModelFromJson, TheHardSigmoidOfKeras2IsKept) {
+  const auto at_two = [](const std::string& version) {
+    Model model =
+        model_from_json(R"({"class_name": "Sequential", )" + version + R"("config": {"name": "s", "layers": [
+        {"class_name": "InputLayer", "config": {"batch_shape": [null, 1], "name": "i"}},
+        {"class_name": "Activation", "config": {"name": "a", "activation": "hard_sigmoid"}}]}})");
+    return model.predict_on_batch({Tensor::full(DType::f32, {1, 1}, 2)})[0].data<float>()[0];
+  };
+  EXPECT_FLOAT_EQ(at_two(R"("keras_version": "2.3.1", )"), 0.9f);
+  EXPECT_FLOAT_EQ(at_two(""), 5.0f / 6);
+}
+
 TEST(ModelFromJson, UnderstandsKeras1) {
   const Model model = model_from_json(R"({"class_name": "Sequential", "config": [
       {"class_name": "Convolution2D", "config": {"name": "c", "batch_input_shape": [null, 8, 8, 3], "nb_filter": 4,

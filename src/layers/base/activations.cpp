@@ -74,6 +74,8 @@ constexpr Row kRows[] = {
     {"glu", glu},
     {"sigmoid", [](const Tensor& x) { return sigmoid(x); }},
     {"hard_sigmoid", [](const Tensor& x) { return hard_sigmoid(x); }},
+    // What Keras 1 and 2 call hard_sigmoid; files of theirs need it.
+    {"hard_sigmoid_keras2", [](const Tensor& x) { return clip(x * 0.2 + 0.5, 0, 1); }},
     {"hard_silu", hard_silu_of},
     {"hard_swish", hard_silu_of},
     {"log_sigmoid", [](const Tensor& x) { return negative(softplus(negative(x))); }},
