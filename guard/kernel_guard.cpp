@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 
 #include "guard/broker.h"
@@ -18,8 +19,8 @@
 #include "guard/report.h"
 #include "guard/signals.h"
 #include "guard/stall_watch.h"
+#include "guard/transport.h"
 #include "guard/ward.h"
-#include "guard/zmq_wire.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll::guard {
@@ -54,16 +55,19 @@ class KernelGuard final : public Keeper {
         signals_({SIGCHLD, SIGINT, SIGTERM, SIGHUP}),
         front_(read_connection(options.connection_file)),
         signer_(front_.key, front_.scheme),
-        wire_(front_),
+        wire_(make_transport(front_)),
         ward_(options, folder_.path()),
         stall_(options.stall_notice, options.stall_timeout),
-        broker_(wire_, *this, signer_,
+        broker_(*wire_, *this, signer_,
                 {options.language, is_ipykernel(options.command) ? python_setup_code() : std::string()}) {
     if (auto parent = environment("JPY_PARENT_PID")) parent_ = std::atoi(parent->c_str());
     if (parent_ != ::getppid()) parent_ = 0;
-    handlers_.from_client = [this](Channel c, Frames f) { safely([&] { broker_.from_client(c, std::move(f)); }); };
-    handlers_.from_kernel = [this](Channel c, Frames f) { safely([&] { broker_.from_kernel(c, std::move(f)); }); };
-    handlers_.subscribed = [this](std::string_view topic) { safely([&] { broker_.subscribed(topic); }); };
+    Transport::Handlers handlers;
+    handlers.from_client = [this](Channel c, Frames f) { safely([&] { broker_.from_client(c, std::move(f)); }); };
+    handlers.from_kernel = [this](Channel c, Frames f) { safely([&] { broker_.from_kernel(c, std::move(f)); }); };
+    handlers.subscribed = [this](std::string_view topic) { safely([&] { broker_.subscribed(topic); }); };
+    handlers.passes_at_once = [this] { return broker_.ready(); };
+    wire_->set_handlers(std::move(handlers));
   }
 
   int run() {
@@ -71,7 +75,7 @@ class KernelGuard final : public Keeper {
     broker_.start();
     while (!done_) turn();
     ward_.process().kill_rest();
-    wire_.close(1000);
+    wire_->close(1000);
     return 0;
   }
 
@@ -97,13 +101,12 @@ class KernelGuard final : public Keeper {
   PrivateFolder folder_;
   Connection front_;
   Signer signer_;
-  ZmqWire wire_;
+  std::unique_ptr<Transport> wire_;
   Ward ward_;
   StallWatch stall_;
   Broker broker_;
-  ZmqWire::Handlers handlers_;
   Launch launch_;
-  std::vector<zmq::pollitem_t> items_;
+  std::vector<pollfd> fds_;
   TimePoint now_{}, exited_at_{}, sampled_at_{};
   TimePoint looked_at_{};
   std::optional<TimePoint> kill_at_, stall_kill_at_;
@@ -121,7 +124,7 @@ void KernelGuard::start() {
   std::error_code ignored;
   std::filesystem::remove(launch_.connection_file, ignored);
   launch_ = prepare_launch(options_, front_, folder_.path(), ++generation_);
-  wire_.connect_kernel(launch_.connection);
+  wire_->connect_kernel(launch_.connection);
   ProcessOptions how;
   how.argv = launch_.argv;
   how.stack_fd = kStackFd;
@@ -147,25 +150,21 @@ void KernelGuard::terminate() {
 }
 
 void KernelGuard::turn() {
-  items_.clear();
-  wire_.add_to(items_);
-  const size_t first_fd = items_.size();
-  items_.push_back({nullptr, signals_.fd(), ZMQ_POLLIN, 0});
+  fds_.assign(1, {signals_.fd(), POLLIN, 0});
   Process& process = ward_.process();
   for (int fd : {process.out(), process.err(), process.stacks()}) {
-    if (fd >= 0) items_.push_back({nullptr, fd, ZMQ_POLLIN, 0});
+    if (fd >= 0) fds_.push_back({fd, POLLIN, 0});
   }
   const double until_sample = seconds(sampled_at_) + ward_.sample_interval(running_) - seconds(now_);
   const double wait = ward_.ended() ? 0.005 : broker_.ready() ? std::max(0.001, until_sample) : 0.05;
-  zmq_poll(reinterpret_cast<zmq_pollitem_t*>(items_.data()), static_cast<int>(items_.size()),
-           static_cast<long>(wait * 1e3));
+  wire_->wait(fds_, static_cast<int>(wait * 1e3));
   tell_time();
   // Most turns pass a message and nothing else; they make no other system call.
   bool any_fd = ward_.ended().has_value();
-  for (size_t i = first_fd; i < items_.size(); ++i) any_fd = any_fd || items_[i].revents != 0;
+  for (const auto& fd : fds_) any_fd = any_fd || fd.revents != 0;
   if (any_fd) take_signals();
   // Messages first: what a cell writes to its descriptors belongs to it only once its `busy` has been seen.
-  wire_.receive(handlers_);
+  wire_->receive();
   if (any_fd) take_output();
   if (seconds(now_) - seconds(sampled_at_) >= ward_.sample_interval(running_)) sample();
   if (ward_.ended()) end_of_process();
@@ -266,9 +265,8 @@ void KernelGuard::sample() {
 // What the kernel sent before it died is still on its way; it belongs before the account of its death.
 void KernelGuard::end_of_process() {
   const auto patience = broker_.starting() ? kLastWordsStarting : kLastWordsReady;
-  if (!wire_.kernel_disconnected() && now_ - exited_at_ < patience) return;
-  while (wire_.receive(handlers_)) {
-  }
+  if (!wire_->kernel_disconnected() && now_ - exited_at_ < patience) return;
+  wire_->drain();
   take_output();
   ward_.process().kill_rest();
   if (broker_.shutting_down()) {

@@ -16,8 +16,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::string_view kDelimiter = "<IDS|MSG>";
-
 // Walks over JSON text. Every step checks the end, so that broken text ends the walk and nothing else.
 class Walker {
  public:

@@ -8,17 +8,12 @@
 #include <string>
 #include <string_view>
 #include <vector>
-#include <zmq.hpp>
 
+#include "guard/frame.h"
 #include "guard/signer.h"
 
 namespace plimsoll::guard {
 
-using Frame = zmq::message_t;
-using Frames = std::vector<Frame>;
-
-inline std::string_view text_of(const Frame& f) { return {static_cast<const char*>(f.data()), f.size()}; }
-inline Frame frame_of(std::string_view text) { return Frame(text.data(), text.size()); }
 // A second owner of the same bytes: small ones are copied, large ones counted.
 Frame share(Frame& frame);
 

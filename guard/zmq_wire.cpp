@@ -160,10 +160,22 @@ void ZmqWire::to_client(Channel channel, Frames frames) {
 
 void ZmqWire::to_kernel(Channel channel, Frames frames) { send_frames(back_[index(channel)], frames); }
 
-void ZmqWire::add_to(std::vector<zmq::pollitem_t>& items) {
-  for (auto& socket : front_) items.push_back({socket.handle(), 0, ZMQ_POLLIN, 0});
-  for (auto& socket : back_) items.push_back({socket.handle(), 0, ZMQ_POLLIN, 0});
-  items.push_back({monitor_.handle(), 0, ZMQ_POLLIN, 0});
+void ZmqWire::wait(std::vector<pollfd>& others, int milliseconds) {
+  items_.clear();
+  for (auto& socket : front_) items_.push_back({socket.handle(), 0, ZMQ_POLLIN, 0});
+  for (auto& socket : back_) {
+    if (socket) items_.push_back({socket.handle(), 0, ZMQ_POLLIN, 0});
+  }
+  if (monitor_) items_.push_back({monitor_.handle(), 0, ZMQ_POLLIN, 0});
+  const size_t ours = items_.size();
+  for (auto& other : others) items_.push_back({nullptr, other.fd, ZMQ_POLLIN, 0});
+  zmq_poll(reinterpret_cast<zmq_pollitem_t*>(items_.data()), static_cast<int>(items_.size()), milliseconds);
+  for (size_t i = 0; i < others.size(); ++i) others[i].revents = items_[ours + i].revents;
+}
+
+void ZmqWire::drain() {
+  while (receive_some()) {
+  }
 }
 
 void ZmqWire::answer_heartbeats() {
@@ -175,28 +187,28 @@ void ZmqWire::answer_heartbeats() {
   }
 }
 
-bool ZmqWire::receive_subscriptions(const Handlers& handlers) {
+bool ZmqWire::receive_subscriptions() {
   bool any = false;
   for (int i = 0; i < kBurst; ++i) {
     auto frames = receive_frames(front_[index(Channel::iopub)]);
     if (!frames) break;
     any = true;
     const std::string_view event = text_of(frames->front());
-    if (!event.empty() && event[0] == 1) handlers.subscribed(event.substr(1));
+    if (!event.empty() && event[0] == 1) handlers_.subscribed(event.substr(1));
   }
   return any;
 }
 
-bool ZmqWire::receive(const Handlers& handlers) {
+bool ZmqWire::receive_some() {
   answer_heartbeats();
-  bool any = receive_subscriptions(handlers);
+  bool any = receive_subscriptions();
   // iopub first: the status and output of a request are then known before its reply.
   for (Channel channel : {Channel::iopub, Channel::shell, Channel::control, Channel::stdin_}) {
     for (int i = 0; i < kBurst; ++i) {
       auto frames = receive_frames(back_[index(channel)]);
       if (!frames) break;
       any = true;
-      handlers.from_kernel(channel, std::move(*frames));
+      handlers_.from_kernel(channel, std::move(*frames));
     }
   }
   for (Channel channel : {Channel::control, Channel::shell, Channel::stdin_}) {
@@ -204,7 +216,7 @@ bool ZmqWire::receive(const Handlers& handlers) {
       auto frames = receive_frames(front_[index(channel)]);
       if (!frames) break;
       any = true;
-      handlers.from_client(channel, std::move(*frames));
+      handlers_.from_client(channel, std::move(*frames));
     }
   }
   return any;

@@ -1,21 +1,19 @@
-// The sockets: five bound ones towards clients, four connected ones towards the kernel of the moment.
-// Frames are moved from one socket to the other; a buffer of a gigabyte is never copied. One thread.
+// libzmq at both ends, for encrypted connections. Frames are moved from one socket to the other; a buffer of a gigabyte is
+// never copied. One thread.
 #pragma once
 
 #include <array>
 #include <atomic>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 #include <zmq.hpp>
 
-#include "guard/broker.h"
+#include "guard/transport.h"
 
 namespace plimsoll::guard {
 
-class ZmqWire final : public Wire {
+class ZmqWire final : public Transport {
  public:
   // Binds the sockets of `front`. Throws Error{io} that names the endpoint that cannot be bound.
   explicit ZmqWire(const Connection& front);
@@ -24,24 +22,15 @@ class ZmqWire final : public Wire {
   void to_client(Channel channel, Frames frames) override;
   void to_kernel(Channel channel, Frames frames) override;
 
-  // Connects to a new kernel; what was under way to or from the old one is forgotten.
-  void connect_kernel(const Connection& back);
-
-  struct Handlers {
-    std::function<void(Channel, Frames)> from_client;
-    std::function<void(Channel, Frames)> from_kernel;
-    std::function<void(std::string_view)> subscribed;
-  };
-  // Appends this wire's sockets to `items`, for zmq_poll.
-  void add_to(std::vector<zmq::pollitem_t>& items);
-  // Takes in what has arrived, up to some hundred messages of each socket; true if there was anything.
-  bool receive(const Handlers& handlers);
-  // Whether the kernel's iopub connection was lost since connect_kernel(): nothing more will come from it.
-  bool kernel_disconnected();
+  void set_handlers(Handlers handlers) override { handlers_ = std::move(handlers); }
+  void connect_kernel(const Connection& back) override;
+  void wait(std::vector<pollfd>& others, int milliseconds) override;
+  void receive() override { receive_some(); }
+  void drain() override;
+  bool kernel_disconnected() override;
   // Bytes published and not yet taken by every subscriber.
   int64_t unsent_bytes() const { return ledger_->bytes.load(std::memory_order_relaxed); }
-  // Waits until clients have been sent what there is for them, `milliseconds` at most, and closes.
-  void close(int milliseconds);
+  void close(int milliseconds) override;
 
  private:
   struct Ledger {
@@ -52,8 +41,12 @@ class ZmqWire final : public Wire {
   static void forget(void* data, void* hint);
   Frame counted(Frame frame, int64_t bytes);
   void answer_heartbeats();
-  bool receive_subscriptions(const Handlers& handlers);
+  bool receive_subscriptions();
+  // Some hundred messages of each socket; true if there was anything.
+  bool receive_some();
 
+  Handlers handlers_;
+  std::vector<zmq::pollitem_t> items_;
   zmq::context_t context_{1};
   std::array<zmq::socket_t, 5> front_;
   std::array<zmq::socket_t, 4> back_;
