@@ -143,14 +143,16 @@ bool by_refusal(const Evidence& e, Verdict& v) {
 }
 
 void by_kill(const Evidence& e, Verdict& v) {
+  // Counters say that somebody was killed, the log says who.
+  const bool another = e.kernel_log_read && e.kernel_log.empty();
   if (e.leaf_limit > 0 && e.leaf_oom_kills > 0 && e.leaf_limit_hits > 0) {
     v.cause = Cause::cgroup_oom;
     v.title = fmt::format("out of memory: it ran into the hard limit of {} above its line",
                           bytes_text(e.leaf_limit));
     v.evidence.push_back(fmt::format(
         "its own control group counts {} out-of-memory kill(s), with its limit met", e.leaf_oom_kills));
-  } else if (!e.kernel_log.empty() || e.leaf_oom_kills > 0 || e.group_oom_kills > 0 ||
-             e.system_oom_kills > 0) {
+  } else if (!e.kernel_log.empty() || e.leaf_oom_kills > 0 ||
+             (!another && e.group_oom_kills + e.system_oom_kills > 0)) {
     v.cause = Cause::host_oom;
     v.certain = !e.kernel_log.empty() || e.leaf_oom_kills > 0 || e.group_oom_kills > 0;
     v.title = "out of memory: the machine or the container had none left, and the system killed the kernel";
@@ -163,7 +165,9 @@ void by_kill(const Evidence& e, Verdict& v) {
   } else {
     v.cause = Cause::outside_kill;
     v.title = "killed from outside (SIGKILL), by a user, a program or a job scheduler";
-    v.evidence.push_back("no out-of-memory killer was at work: all counters stand where they stood");
+    v.evidence.push_back(e.group_oom_kills + e.system_oom_kills > 0
+                             ? "out-of-memory kills are counted, but the kernel log names other processes"
+                             : "no out-of-memory killer was at work: all counters stand where they stood");
     v.advice.push_back(
         "ask who manages this machine; batch systems kill what runs too long or uses too much");
   }

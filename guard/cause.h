@@ -35,9 +35,10 @@ struct Evidence {
   int64_t leaf_limit = 0;        // 0: no leaf
   int64_t leaf_oom_kills = 0;    // since the kernel started
   int64_t leaf_limit_hits = 0;
-  int64_t group_oom_kills = 0;   // in the guard's own control group, since the kernel started
-  int64_t system_oom_kills = 0;  // on the whole machine, since the kernel started
+  int64_t group_oom_kills = 0;   // in the guard's own control group, in the last seconds
+  int64_t system_oom_kills = 0;  // on the whole machine, in the last seconds
   std::string kernel_log;        // line about this process, if it can be read
+  bool kernel_log_read = false;  // it was read, and would name this process if the system had killed it
   std::string cpu_features;      // flags of this machine's processor
   bool stall_timeout = false;    // the guard itself ended it, as asked
 };

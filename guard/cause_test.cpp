@@ -53,6 +53,15 @@ TEST(Cause, AnOomKillSomewhereOnTheMachineIsLikelyNotCertain) {
   EXPECT_TRUE(judge(e).certain);
 }
 
+TEST(Cause, AnOomKillOfAnotherProcessIsNotBlamed) {
+  Evidence e = killed_by(SIGKILL);
+  e.system_oom_kills = e.group_oom_kills = 1;
+  e.kernel_log_read = true;
+  EXPECT_EQ(judge(e).cause, Cause::outside_kill);
+  e.kernel_log = "Memory cgroup out of memory: Killed process 42 (python)";
+  EXPECT_EQ(judge(e).cause, Cause::host_oom);
+}
+
 TEST(Cause, DeathRightAfterARefusalIsTheLine) {
   Evidence e = killed_by(SIGSEGV);
   e.refusals.push_back({1, 42, 99.9, 2 * kGiB, 3 * kGiB, 4 * kGiB, {"libfoo.so+0x1 alloc"}});

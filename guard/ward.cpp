@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <optional>
 #include <sstream>
 
 #include "common/bytes.h"
@@ -25,15 +27,23 @@ constexpr int64_t kMiB = 1024 * 1024;
 constexpr size_t kMostWords = 64 * 1024;
 // Output and status travel by different ways: the first words of a cell may be here before word of its beginning.
 constexpr double kSlack = 1;
+// A killed process may take as long until it is gone.
+constexpr double kCountAgain = 2;
 
 int64_t system_oom_kills() {
   return readings::parse::field(read_file("/proc/vmstat").value_or(""), "oom_kill").value_or(0);
 }
 
-// The kernel's own word on who was killed, where it may be read.
-std::string kernel_log_line(pid_t pid) {
-  const int fd = ::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (fd < 0) return {};
+// The log has the numbers of processes as the outermost namespace has them; that one's own number never changes.
+bool has_numbers_of_the_log() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/ns/pid", error) == "pid:[4026531836]";
+}
+
+// The kernel's own word on who was killed; nothing where it cannot be read or names processes by other numbers.
+std::optional<std::string> kernel_log_line(pid_t pid) {
+  const int fd = has_numbers_of_the_log() ? ::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+  if (fd < 0) return std::nullopt;
   const std::string wanted = fmt::format("Killed process {} ", pid);
   std::string found;
   char record[8192];
@@ -101,7 +111,8 @@ void Ward::start(ProcessOptions how, std::vector<std::string> changes, double no
   begin_cell(now);
   fatal_text_ = stall_timeout_ = false;
   if (leaf_) leaf_->begin();
-  before_ = read_counters();
+  before_ = lately_ = read_counters();
+  counted_at_ = now;
   if (!gate_library_.empty()) {
     const std::string others = environment("LD_PRELOAD").value_or("");
     changes.push_back("LD_PRELOAD=" + gate_library_ + (others.empty() ? "" : ":" + others));
@@ -162,6 +173,13 @@ void Ward::begin_cell(double now) {
 std::string Ward::sample(double now) {
   if (process_.pid() <= 0) return {};
   watch_.read(process_.pid(), now);
+  // Kills elsewhere are no business of a kernel that lives on after them.
+  if (now - counted_at_ >= kCountAgain) {
+    before_.group = lately_.group;
+    before_.system = lately_.system;
+    lately_ = read_counters();
+    counted_at_ = now;
+  }
   page_.set_readings(watch_.resident(), watch_.rest());
   if (line_.bytes <= 0) return {};
   const int percent = static_cast<int>(100 * (static_cast<double>(watch_.resident()) / static_cast<double>(line_.bytes)));
@@ -243,7 +261,10 @@ Evidence Ward::evidence(bool at_start, double now) {
   e.group_oom_kills = after.group - before_.group;
   e.system_oom_kills = after.system - before_.system;
   const bool killed = WIFSIGNALED(e.wait_status) && WTERMSIG(e.wait_status) == SIGKILL;
-  if (killed && e.system_oom_kills > 0) e.kernel_log = kernel_log_line(pid_);
+  if (const auto log = killed && e.system_oom_kills > 0 ? kernel_log_line(pid_) : std::nullopt) {
+    e.kernel_log = *log;
+    e.kernel_log_read = true;
+  }
   e.cpu_features = cpu_features();
   e.stall_timeout = stall_timeout_;
   return e;

@@ -86,7 +86,8 @@ class Ward {
   std::string start_error_;
   std::deque<Words> words_;
   size_t words_size_ = 0;
-  Counters before_;
+  Counters before_, lately_;  // of kills: when the kernel started, and of the last seconds
+  double counted_at_ = 0;
   pid_t pid_ = 0;
   double ended_at_ = 0, cell_began_ = 0;
   uint32_t refusals_told_ = 0, refusals_survived_ = 0;

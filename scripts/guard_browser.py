@@ -1,7 +1,9 @@
 """JupyterLab in a real browser with a guarded kernel: a cell trains TensorFlow over the memory line, one dies, the
-next one runs. Saves a picture and fails if the dialog "appears to have died" comes up.
+next one runs. Saves a picture and fails if the dialog "appears to have died" comes up. With `notebook` the same in
+Notebook 7, without TensorFlow.
 
     python scripts/guard_browser.py docs/guard_jupyterlab.png     (jupyterlab, playwright, tensorflow; chromium)
+    python scripts/guard_browser.py picture.png notebook          (notebook, playwright; chromium)
 """
 import json
 import os
@@ -33,7 +35,11 @@ CELLS = [
 ]
 
 
-def main(picture):
+NOTEBOOK_CELLS = ["x = bytearray(8 << 30)   # over the line", "print('same kernel:', 1 + 1)", *CELLS[-2:]]
+
+
+def main(picture, app="jupyterlab"):
+    cells = CELLS if app == "jupyterlab" else NOTEBOOK_CELLS
     home = pathlib.Path(tempfile.mkdtemp())
     spec = home / "data" / "kernels" / "guarded"
     spec.mkdir(parents=True)
@@ -41,7 +47,7 @@ def main(picture):
     argv = [str(GUARD), "-f", "{connection_file}", "--name", "python3", "--language", "python", "--memory", "1500MiB",
             "--", sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     (spec / "kernel.json").write_text(json.dumps({"argv": argv, "display_name": "Python 3 (guarded)", "language": "python"}))
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in CELLS])
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
     notebook.metadata["kernelspec"] = {"name": "guarded", "display_name": "Python 3 (guarded)", "language": "python"}
     nbformat.write(notebook, home / "work" / "nb.ipynb")
     with socket.socket() as s:
@@ -49,7 +55,7 @@ def main(picture):
         port = s.getsockname()[1]
     environment = dict(os.environ, JUPYTER_DATA_DIR=str(home / "data"), JUPYTER_CONFIG_DIR=str(home / "config"),
                        JUPYTER_RUNTIME_DIR=str(home / "runtime"), XDG_STATE_HOME=str(home / "state"), HOME=str(home))
-    server = subprocess.Popen([sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
+    server = subprocess.Popen([sys.executable, "-m", app, "--no-browser", "--allow-root", f"--port={port}",
                                "--IdentityProvider.token=", "--ServerApp.password=", f"--ServerApp.root_dir={home / 'work'}"],
                               env=environment, stdout=subprocess.DEVNULL, stderr=open(home / "log", "w"))
     try:
@@ -59,7 +65,8 @@ def main(picture):
                 break
             except OSError:
                 time.sleep(0.5)
-        drive(port, picture)
+        drive(f"http://127.0.0.1:{port}/" + ("lab/tree/nb.ipynb?reset" if app == "jupyterlab" else "notebooks/nb.ipynb"),
+              picture, len(cells))
     finally:
         server.terminate()
         server.wait()
@@ -67,17 +74,17 @@ def main(picture):
         shutil.rmtree(home, ignore_errors=True)
 
 
-def drive(port, picture):
+def drive(address, picture, cells):
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1150, "height": 1010})
-        page.goto(f"http://127.0.0.1:{port}/lab/tree/nb.ipynb?reset", timeout=120_000)
+        page.goto(address, timeout=120_000)
         page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=120_000)
         time.sleep(5)
         for news in page.get_by_role("button", name="No", exact=True).all():
             news.click()
         page.locator(".jp-Cell").first.click()
-        for at, _ in enumerate(CELLS):
+        for at in range(cells):
             page.keyboard.press("Shift+Enter")
             number = page.locator(".jp-Notebook .jp-Cell").nth(at).locator(".jp-InputArea-prompt")
             for _ in range(240):
@@ -85,7 +92,7 @@ def drive(port, picture):
                 if text.strip("[]: ").isdigit():
                     break
                 if page.get_by_text("appears to have died").count():
-                    raise SystemExit("JupyterLab says that the kernel appears to have died")
+                    raise SystemExit("the dialog says that the kernel appears to have died")
                 time.sleep(0.5)
             print(f"cell {at + 1}: {text}")
             time.sleep(2)
@@ -99,4 +106,4 @@ def drive(port, picture):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
