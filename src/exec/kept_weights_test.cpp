@@ -152,6 +152,55 @@ TEST_F(KeptWeights, AreGivenUpWhenTheAccountRefuses) {
   EXPECT_EQ(values(poor(std::span(&x_, 1))[0]), anew());
 }
 
+// relu(conv(x, w) * scale + shift + residual) in one kernel: the scale lies in the kept weights, the sums start from the
+// residual, whose bytes are the result's own or, where they are an input of the program, a copy.
+class ScaledWeights : public ::testing::TestWithParam<bool> {
+ protected:
+  Program compile(bool passes) {
+    Graph g;
+    const Tensor x = g.input("x", DType::f32, x_.shape()), r = g.input("r", DType::f32, residual_.shape());
+    const Tensor scale = g.variable("s", scale_), shift = g.variable("b", shift_);
+    const Tensor y = conv(x, g.variable("w", weights_)) * scale + shift;
+    g.output("y", relu(y + (GetParam() ? r : exp(r))));
+    CompileOptions options;
+    if (!passes) options.skip_passes = {"all"};
+    return Program::compile(g, options);
+  }
+  void expect_right(Program& program) {
+    const std::vector<Tensor> in = {x_, residual_};
+    const std::vector<float> got = values(program(in)[0]), want = values(compile(false)(in)[0]);
+    for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-4) << i;
+  }
+
+  Tensor x_ = ramp({2, kSize, kSize, kChannels}, 0.1f), residual_ = ramp({2, kSize - 2, kSize - 2, kFilters}, 0.3f);
+  Tensor weights_ = ramp({3, 3, kChannels, kFilters}, 0.01f);
+  Tensor scale_ = ramp({kFilters}, 0.2f), shift_ = ramp({kFilters}, 0.5f);
+};
+
+TEST_P(ScaledWeights, SeeANewScaleAndNewWeights) {
+  Program program = compile(true);
+  EXPECT_NE(program.text().find("conv_bias"), std::string::npos);
+  for (int i = 1; i <= 2; ++i) {
+    expect_right(program);
+    expect_right(program);
+    assign(scale_, ramp(scale_.shape(), 0.2f + 0.1f * static_cast<float>(i)));
+    expect_right(program);
+    assign(weights_, ramp(weights_.shape(), 0.01f + 0.01f * static_cast<float>(i)));
+    expect_right(program);
+  }
+}
+
+TEST_P(ScaledWeights, GiveTheSameBitsUnderALine) {
+  const std::vector<Tensor> in = {x_, residual_};
+  const std::vector<float> free = values(compile(true)(in)[0]);
+  account::set_limit(int64_t{1} << 40);
+  Program bound = compile(true);
+  account::set_limit(account::kNoLimit);
+  EXPECT_EQ(values(bound(in)[0]), free);
+}
+
+INSTANTIATE_TEST_SUITE_P(ResidualIsAnInput, ScaledWeights, ::testing::Bool());
+
 TEST(Contents, AssignRefusesAnotherType) {
   const Tensor t = Tensor::zeros(DType::f32, {2});
   EXPECT_THROW(assign(t, Tensor::zeros(DType::f32, {3})), Error);

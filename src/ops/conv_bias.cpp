@@ -116,6 +116,12 @@ Cost cost(const OpCall& call, std::span<const TensorType> out) {
   return conv_cost(g, out[0].dtype);
 }
 
+// The result may start from the residual's bytes.
+uint64_t in_place(const OpCall& call, int) {
+  const ConvEpilogue e = conv_epilogue(call.attrs);
+  return e.residual < 0 ? 0 : uint64_t{1} << e.residual;
+}
+
 std::vector<OpCase> cases() {
   static constexpr std::array<std::string_view, 7> kActivations = {"relu", "linear", "sigmoid", "tanh",
                                                                    "gelu", "gelu_tanh", "silu"};
@@ -167,6 +173,7 @@ std::span<const OpDef> ops_conv_bias() {
       .decompose = decompose,
       .kernels = kernels,
       .cost = cost,
+      .in_place = in_place,
       .cases = cases,
       .dtypes = kFloats,
       .tolerance = kConvTolerance,
