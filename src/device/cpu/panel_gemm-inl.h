@@ -120,31 +120,20 @@ void multiply(const Operand<T>& a, const T* packed, size_t packed_k, size_t m, s
   const size_t w = width<T>();
   for (size_t j = 0; j < n; j += w, packed += packed_k * w) {
     const size_t columns = HWY_MIN(w, n - j);
-    size_t i = 0;
-    for (; i + 6 <= m; i += 6) {
-      tile<6, T>({a.data + i * a.row, a.row, a.col}, packed, k, c + i * c_row + j, c_row, columns,
-                 accumulate);
-    }
-    const Operand<T> rest{a.data + i * a.row, a.row, a.col};
-    T* const out = c + i * c_row + j;
-    switch (m - i) {
-      case 1:
-        tile<1, T>(rest, packed, k, out, c_row, columns, accumulate);
-        break;
-      case 2:
-        tile<2, T>(rest, packed, k, out, c_row, columns, accumulate);
-        break;
-      case 3:
-        tile<3, T>(rest, packed, k, out, c_row, columns, accumulate);
-        break;
-      case 4:
-        tile<4, T>(rest, packed, k, out, c_row, columns, accumulate);
-        break;
-      case 5:
-        tile<5, T>(rest, packed, k, out, c_row, columns, accumulate);
-        break;
-      default:
-        break;
+    // Rows are spread evenly: 32 rows are tiles of 6 and 5 rather than five of 6 and a slow one of 2.
+    const size_t tiles = (m + 5) / 6;
+    for (size_t t = 0; t < tiles; ++t) {
+      const size_t i = t * m / tiles, rows = (t + 1) * m / tiles - i;
+      const Operand<T> some{a.data + i * a.row, a.row, a.col};
+      T* const out = c + i * c_row + j;
+      switch (rows) {
+        case 1: tile<1, T>(some, packed, k, out, c_row, columns, accumulate); break;
+        case 2: tile<2, T>(some, packed, k, out, c_row, columns, accumulate); break;
+        case 3: tile<3, T>(some, packed, k, out, c_row, columns, accumulate); break;
+        case 4: tile<4, T>(some, packed, k, out, c_row, columns, accumulate); break;
+        case 5: tile<5, T>(some, packed, k, out, c_row, columns, accumulate); break;
+        default: tile<6, T>(some, packed, k, out, c_row, columns, accumulate); break;
+      }
     }
   }
 }
