@@ -6,6 +6,7 @@
 #include "command.h"
 #include "data_source.h"
 #include "model_source.h"
+#include "outputs.h"
 #include "plimsoll/error.h"
 #include "plimsoll/npy.h"
 
@@ -31,11 +32,11 @@ void write(const std::string& path, const Model& model, const std::vector<Tensor
   }
   require(results.size() == 1, path, "the model has ", results.size(), " outputs: write a .npz");
   if (suffix == ".npy") return write_npy(path, results[0]);
-  require(suffix == ".csv", path, "expected .npy, .npz or .csv to write to");
   write_csv(path, results[0]);
 }
 
 void run(const PredictOptions& a) {
+  cli::check_writable("--output", a.output, {".npy", ".npz", ".csv"});
   Model model = cli::open_model(a.model);
   const std::vector<Tensor> results = model.predict(cli::open_data(a.data, model, false).batch(a.batch).prefetch(2));
   write(a.output, model, results);

@@ -1,9 +1,6 @@
 // plimsoll train: trains a model on a file of data and saves it.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
-
 #include "command.h"
 #include "compile_source.h"
 #include "curves.h"
@@ -11,6 +8,7 @@
 #include "events.h"
 #include "forecast_text.h"
 #include "model_source.h"
+#include "outputs.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
 
@@ -66,24 +64,9 @@ void say(const TrainOptions& a, const std::string& event, const std::string& fil
   else fmt::print("{} {}\n", event == "saved" ? "saved" : "drew", file);
 }
 
-// Hours of training must not end in a name that cannot be written.
-void check_writable(const std::string& option, const std::string& file,
-                    std::initializer_list<std::string_view> suffixes) {
-  if (file.empty()) return;
-  const bool known =
-      std::any_of(suffixes.begin(), suffixes.end(), [&](std::string_view s) { return file.ends_with(s); });
-  require(known, option, "expected a name that ends in ", fmt::format("{}", fmt::join(suffixes, " or ")),
-          ", got '", file, "'");
-  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
-  if (!std::filesystem::is_directory(folder)) {
-    fail(ErrorKind::not_found, option, "there is no folder ", folder.string(),
-         "; make it first, or name another");
-  }
-}
-
 void run(const TrainOptions& a) {
-  check_writable("--save", a.save, {".keras", ".h5", ".hdf5"});
-  check_writable("--plot", a.plot, {".svg"});
+  cli::check_writable("--save", a.save, {".keras", ".h5", ".hdf5"});
+  cli::check_writable("--plot", a.plot, {".svg"});
   if (a.seeded) set_random_seed(a.seed);
   Model model = cli::open_model(a.model);
   cli::compile(model, a.compile);

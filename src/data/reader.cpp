@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/log.h"
 #include "data/crew.h"
 #include "plimsoll/error.h"
 
@@ -17,6 +18,7 @@ class Reader final : public BatchReader {
  public:
   Reader(std::shared_ptr<const Dataset::Body> body, int64_t epoch, int64_t first_batch)
       : body_(std::move(body)),
+        epoch_(epoch),
         // Where bad records are left out, which position a batch starts at is known only from reading up to
         // it.
         pass_over_(body_->leaves_out() ? checked_mul(first_batch, settings().batch, "dataset") : 0),
@@ -27,7 +29,9 @@ class Reader final : public BatchReader {
   bool next(Batch& batch) override {
     if (error_) std::rethrow_exception(error_);
     try {
-      return next_batch(batch);
+      const bool more = next_batch(batch);
+      if (!more) tell();
+      return more;
     } catch (...) {
       error_ = std::current_exception();
       throw;
@@ -39,6 +43,15 @@ class Reader final : public BatchReader {
  private:
   const Settings& settings() const { return body_->settings; }
   int threads() const { return std::max(settings().threads, settings().prefetch > 0 ? 1 : 0); }
+
+  // Once: the records of later epochs are the same.
+  void tell() {
+    if (skipped_ == told_ || epoch_ > 0) return;
+    told_ = skipped_;
+    warn("dataset", skipped_,
+         skipped_ == 1 ? " record could not be read and was left out"
+                       : " records could not be read and were left out");
+  }
 
   bool next_batch(Batch& batch) {
     while (pass_over_ > 0) {
@@ -104,13 +117,14 @@ class Reader final : public BatchReader {
   }
 
   std::shared_ptr<const Dataset::Body> body_;
+  int64_t epoch_;
   int64_t pass_over_;
   Crew crew_;
   std::unique_ptr<Chunk> chunk_;  // being handed out
   int64_t row_ = 0;               // its first row not yet handed out
   int64_t bad_ = 0;
   int64_t good_left_ = 0;
-  int64_t skipped_ = 0;
+  int64_t skipped_ = 0, told_ = 0;
   std::exception_ptr error_;
 };
 

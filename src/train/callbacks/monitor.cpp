@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "plimsoll/error.h"
+#include "common/log.h"
 
 namespace plimsoll {
 namespace {
@@ -49,7 +49,7 @@ std::optional<double> Monitor::value(const Logs& logs) const {
   if (const double* found = find_log(logs, name_)) return *found;
   std::string known;
   for (const auto& [name, value] : logs) known += (known.empty() ? "" : ", ") + name;
-  warn(place_, concat("there is no '", name_, "' to look at; there are: ", known));
+  warn(place_, "there is no '", name_, "' to look at; there are: ", known);
   return std::nullopt;
 }
 
@@ -73,10 +73,6 @@ std::string shortest(double value) {
 void say(const std::string& line) {
   std::fputs((line + "\n").c_str(), stdout);
   std::fflush(stdout);
-}
-
-void warn(std::string_view place, const std::string& line) {
-  std::fputs(concat("[", place, "] ", line, "\n").c_str(), stderr);
 }
 
 }  // namespace plimsoll

@@ -28,7 +28,5 @@ class Monitor {
 std::string shortest(double value);
 // A line for people, on standard output.
 void say(const std::string& line);
-// A line about something that is not as it should be, on standard error.
-void warn(std::string_view place, const std::string& line);
 
 }  // namespace plimsoll

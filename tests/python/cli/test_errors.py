@@ -29,7 +29,8 @@ def test_a_command_line_that_is_not_understood_ends_with_2(place, arguments):
         (("train", "m.yaml", "--data", "d.csv", "--loss", "mse"), "expected the column of the target"),
         (("train", "m.yaml", "--data", "d.csv", "--loss", "mse", "--y", "price"), "label"),
         (("train", "m.yaml", "--data", "m.yaml", "--loss", "mse"), "expected .npz, .npy, .csv, .h5 or a folder"),
-        (("predict", "m.yaml", "--data", "x.npy", "--output", "p.txt"), "expected .npy, .npz or .csv"),
+        (("predict", "m.yaml", "--data", "x.npy", "--output", "p.txt"), "expected a name that ends in .npy or .npz or .csv"),
+        (("predict", "m.yaml", "--data", "x.npy", "--output", "none/p.npy"), "make it first"),
         (("predict", "m.yaml", "--data", "d.csv", "--output", "p.npy"), "--x"),
         (("convert", "m.yaml", "m.onnx"), "expected a name that ends in .keras, .h5, .weights.h5 or .json"),
         (("inspect", "d.npz"), "config.json"),
@@ -75,4 +76,5 @@ def test_damaged_files_are_errors(trained):
     (trained / "bad.csv").write_text("a,b,c,d,label\n1,2,3,4,0\n1,n.v.,3,4,1\n")
     said = trained.refused("train", "m.keras", "--data", "bad.csv", "--y", "label")
     assert "line 3" in said and "'n.v.'" in said
-    trained.run("train", "m.keras", "--data", "bad.csv", "--y", "label", "--skip-bad")
+    said = trained.run("train", "m.keras", "--data", "bad.csv", "--y", "label", "--skip-bad", "--epochs", 3).err
+    assert said.count("1 record could not be read and was left out") == 1
