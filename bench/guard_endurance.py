@@ -32,6 +32,7 @@ def many_deaths(kernel, count, minutes, codes=CODES):
     import zmq
 
     client = kernel.client
+    client.stop_channels()  # what nobody reads the guard would keep
     info = kernel.manager.get_connection_info()
     socket = zmq.Context.instance().socket(zmq.DEALER)
     socket.connect(f"tcp://{info['ip']}:{info['shell_port']}")

@@ -58,7 +58,8 @@ int main(int argc, char** argv) {
       ::kill(::getpid(), std::atoi(code.c_str()));
     }
     frames.resize(envelope->delimiter);
-    send(shell, author.make("kernel_info_reply", std::move(frames), header, {{"status", "ok"}}));
+    send(shell, author.make("kernel_info_reply", std::move(frames), header,
+                            {{"status", "ok"}, {"protocol_version", "5.3"}}));
     send(iopub, author.make("status", {}, header, {{"execution_state", "idle"}}));
   }
 }
