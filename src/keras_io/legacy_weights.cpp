@@ -207,7 +207,7 @@ void read_legacy_weights(const H5File& file, const H5Group& group, const Network
   for (const Pair& pair : pair_layers(file, stored, network)) {
     const std::vector<const H5Dataset*> from = datasets_of(file, *pair.stored);
     const std::vector<VariablePtr> to = weights_of(*pair.layer);
-    if (!origin.turns_kernels() && fit(from, to)) {
+    if (!origin.turns_kernels() && !origin.is_keras1() && fit(from, to)) {
       for (size_t i = 0; i < to.size(); ++i) assign(file, *from[i], *to[i]);
     } else {
       copy_converted(file, pair, origin, from, to);

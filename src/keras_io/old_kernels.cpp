@@ -1,5 +1,8 @@
 #include "keras_io/old_kernels.h"
 
+#include "keras_io/json_parts.h"
+#include "layers/base/config_json.h"
+#include "layers/base/functional.h"
 #include "plimsoll/contents.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops/math.h"
@@ -53,34 +56,78 @@ std::vector<Tensor> convert_recurrent(const LayerBase& layer, std::vector<Tensor
   return values;
 }
 
-void convert_kernel(const Origin& origin, Tensor& kernel, const Shape& wanted) {
+bool is_channels_first(LayerBase& layer) {
+  return text_of(config_to_json(layer), "data_format") == "channels_first";
+}
+
+// The order of a stored kernel's axes that makes it (spatial..., in, out); for a transposed convolution (...,
+// out, in).
+Ints kernel_order(LayerBase& layer, const Origin& origin, const Tensor& kernel, const Shape& wanted) {
+  Ints kept, moved;
+  for (int i = 0; i < kernel.rank(); ++i) kept.push_back(i);
+  for (int i = 2; i < kernel.rank(); ++i) moved.push_back(i);
+  moved.insert(moved.end(), {1, 0});
+  if (kernel.rank() !=
+      wanted.rank()) {  // a Conv1D of Keras 1: (size, 1, in, out) or, earlier, (out, in, size, 1)
+    return kernel.dim(0) == wanted[0] && kernel.dim(1) == 1 && kernel.dim(3) == wanted[2] ? kept : moved;
+  }
+  if (!origin.is_keras1()) return kernel.shape() == wanted ? kept : moved;
+  // Shapes do not tell where there are as many channels in as out.
+  const bool first = is_channels_first(layer);
+  if (layer.class_name() == "Conv2DTranspose") return first ? Ints{2, 3, 0, 1} : Ints{0, 1, 3, 2};
+  return first || kernel.shape() != wanted ? moved : kept;
+}
+
+void convert_kernel(LayerBase& layer, const Origin& origin, Tensor& kernel, const Shape& wanted) {
   const int spatial = wanted.rank() - 2;
   if (kernel.rank() != wanted.rank() && !(spatial == 1 && kernel.rank() == 4)) return;
-  if (kernel.shape() != wanted) {  // (out, in, spatial...), and for Conv1D an axis more
-    Ints order;
-    for (int i = 2; i < kernel.rank(); ++i) order.push_back(i);
-    order.insert(order.end(), {1, 0});
-    const Tensor moved = transpose(kernel, order);
-    const Tensor turned = spatial == 1 && moved.rank() == 4
-                              ? reshape(moved, Shape{moved.dim(0) * moved.dim(1), moved.dim(2), moved.dim(3)})
-                              : moved;
-    if (turned.shape() == wanted)
-      kernel = turned;
-    else if (spatial == 1 && kernel.rank() == 4 && kernel.shape().elements() == wanted.elements())
-      kernel = reshape(kernel, wanted);
+  Tensor turned = transpose(kernel, kernel_order(layer, origin, kernel, wanted));
+  if (turned.rank() != wanted.rank())
+    turned = reshape(turned, Shape{turned.dim(0) * turned.dim(1), turned.dim(2), turned.dim(3)});
+  if (turned.shape() != wanted) return;  // what it is, the error says
+  kernel = turned;
+  if (!origin.turns_kernels()) return;
+  Ints axes;
+  for (int i = 0; i < spatial; ++i) axes.push_back(i);
+  kernel = reverse(kernel, axes);
+}
+
+// How many weights a file has for a layer that has `count` now.
+size_t stored_count(const LayerBase& layer, const Origin& origin, size_t count) {
+  if (!origin.is_keras1()) return count;
+  if (layer.class_name() == "LSTM") return 4 * count;
+  return layer.class_name() == "GRU" ? 3 * count : count;
+}
+
+// A model inside a model has the weights of all its layers in one list, the trained ones first.
+std::vector<Tensor> convert_nested(const Network& network, const Origin& origin, std::vector<Tensor> values,
+                                   const std::vector<Shape>& shapes) {
+  std::vector<Tensor> converted;
+  size_t value = 0, shape = 0;
+  for (const bool trained : {true, false}) {
+    for (const Layer& layer : network.layers()) {
+      const size_t count = (trained ? layer->trainable_weights() : layer->non_trainable_weights()).size();
+      const size_t stored = stored_count(*layer, origin, count);
+      if (stored > values.size() - value || count > shapes.size() - shape) return values;
+      const auto from = values.begin() + static_cast<ptrdiff_t>(value);
+      const auto to = shapes.begin() + static_cast<ptrdiff_t>(shape);
+      for (Tensor& t : convert_old_weights(*layer, origin, {from, from + static_cast<ptrdiff_t>(stored)},
+                                           {to, to + static_cast<ptrdiff_t>(count)}))
+        converted.push_back(std::move(t));
+      value += stored;
+      shape += count;
+    }
   }
-  if (origin.turns_kernels() && kernel.shape() == wanted) {
-    Ints axes;
-    for (int i = 0; i < spatial; ++i) axes.push_back(i);
-    kernel = reverse(kernel, axes);
-  }
+  return value == values.size() ? converted : values;
 }
 
 }  // namespace
 
-std::vector<Tensor> convert_old_weights(const LayerBase& layer, const Origin& origin,
-                                        std::vector<Tensor> values, const std::vector<Shape>& shapes) {
+std::vector<Tensor> convert_old_weights(LayerBase& layer, const Origin& origin, std::vector<Tensor> values,
+                                        const std::vector<Shape>& shapes) {
   const std::string_view kind = layer.class_name();
+  if (const auto* network = dynamic_cast<const Network*>(&layer))
+    return convert_nested(*network, origin, std::move(values), shapes);
   if (kind == "LSTM" || kind == "GRU") return convert_recurrent(layer, std::move(values), shapes);
   if (kind == "Bidirectional" && values.size() % 2 == 0 && shapes.size() % 2 == 0) {
     std::vector<Tensor> both;
@@ -98,7 +145,7 @@ std::vector<Tensor> convert_old_weights(const LayerBase& layer, const Origin& or
     return half == 2 ? both : values;
   }
   if (kind.starts_with("Conv") && !values.empty() && !shapes.empty() && shapes[0].rank() >= 3) {
-    convert_kernel(origin, values[0], shapes[0]);
+    convert_kernel(layer, origin, values[0], shapes[0]);
   }
   return values;
 }

@@ -21,8 +21,8 @@ struct Origin {
 
 // `values` as the file has them, for a layer whose weights have these shapes. What it does not know how to
 // change, it returns as it is.
-std::vector<Tensor> convert_old_weights(const LayerBase& layer, const Origin& origin,
-                                        std::vector<Tensor> values, const std::vector<Shape>& shapes);
+std::vector<Tensor> convert_old_weights(LayerBase& layer, const Origin& origin, std::vector<Tensor> values,
+                                        const std::vector<Shape>& shapes);
 
 // Copies the value, cast to the variable's type. Requires: the shapes are the same.
 void set_value(const Variable& variable, const Tensor& value);

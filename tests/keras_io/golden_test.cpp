@@ -100,6 +100,16 @@ ErrorKind kind_of_loading(const fs::path& path) {
   return ErrorKind::internal;
 }
 
+// tests/golden/keras_files/make_old.py: whole-model .h5 files of Keras 1, and of layers for cuDNN.
+class OldGolden : public Golden {};
+
+TEST_P(OldGolden, PredictsAsItsConvertedWeightsDo) { expect_predictions(load_model(file(".h5"))); }
+
+INSTANTIATE_TEST_SUITE_P(Files, OldGolden,
+                         ::testing::Values("keras1_theano_tf", "keras1_theano_th", "keras1_text",
+                                           "cudnn_lstm", "cudnn_gru"),
+                         [](const auto& info) { return info.param; });
+
 TEST(LoadModel, ACutFileIsABadFile) {
   const fs::path whole = PLIMSOLL_GOLDEN_FOLDER "/keras_files/keras3_chain.keras";
   const fs::path cut = fs::path(::testing::TempDir()) / concat("cut_", ::getpid(), ".keras");

@@ -15,3 +15,4 @@ make() {
 make keras3 'keras==3.15.*' 'tensorflow-cpu==2.21.*'
 make tf_keras 'tf-keras==2.21.*' 'tensorflow-cpu==2.21.*'
 make tf212 'tensorflow-cpu==2.12.*' 'numpy<1.24'  # Python 3.8 to 3.11
+"$venvs/tf212/bin/python" make_old.py
