@@ -233,7 +233,7 @@ void write_h5(NewFile& file, const ModelBody& body) {
 
 }  // namespace
 
-Model load_model(const fs::path& path) {
+Model load_model(const fs::path& path) try {
   const FileSource source = FileSource::open(path);
   if (ZipReader::looks_like(source)) return load_keras(source);
   if (H5File::looks_like(source)) return load_h5(source);
@@ -244,6 +244,8 @@ Model load_model(const fs::path& path) {
   }
   fail(ErrorKind::bad_file, source.name(),
        "expected a .keras, .h5 or JSON file of Keras, got something else");
+} catch (const Json::exception& e) {  // a value of a kind that no Keras writes there
+  fail(ErrorKind::bad_file, path.string(), e.what());
 }
 
 Model model_from_json(std::string_view json) { return from_json(json, "model_from_json"); }

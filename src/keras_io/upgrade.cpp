@@ -241,7 +241,8 @@ void upgrade_sequential(Json& model) {
 }
 
 Json upgrade_optimizer(const Json& optimizer) {
-  if (!optimizer.is_object() || !find(optimizer, "config")) return optimizer;
+  const Json* const stored = find(optimizer, "config");
+  if (!stored || !stored->is_object()) return optimizer;
   Json upgraded = optimizer;
   const std::string class_name = text_of(optimizer, "class_name");  // "Custom>Adam" in some versions
   upgraded["class_name"] = class_name.substr(class_name.rfind('>') + 1);
