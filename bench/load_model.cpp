@@ -1,29 +1,13 @@
 // load_model FILE: says {"ready": true}, waits for a line, loads the model file, and prints the seconds that
 // took and the peak resident size of this process. Driven by load_resnet50.py.
-#include <sys/resource.h>
-
 #include <cstdio>
 
 #include "plimsoll/error.h"
+#include "plimsoll/memory.h"
 #include "plimsoll/model.h"
 #include "timing.h"
 
 using namespace plimsoll;
-
-namespace {
-
-// Bytes; Linux counts in KiB, macOS in bytes.
-long long peak_of_process() {
-  rusage use{};
-  ::getrusage(RUSAGE_SELF, &use);
-#ifdef __APPLE__
-  return use.ru_maxrss;
-#else
-  return 1024LL * use.ru_maxrss;
-#endif
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 2) return std::fprintf(stderr, "usage: load_model FILE\n"), 2;
@@ -34,7 +18,7 @@ int main(int argc, char** argv) {
     const double start = bench::now(2);
     const Model model = load_model(argv[1]);
     const double seconds = bench::now(2) - start;
-    std::printf("{\"seconds\": %.4f, \"peak\": %lld}\n", seconds, peak_of_process());
+    std::printf("{\"seconds\": %.4f, \"peak\": %lld}\n", seconds, static_cast<long long>(memory_use().resident_peak));
     std::fflush(stdout);
     while (std::getchar() != EOF) continue;
   } catch (const Error& e) {

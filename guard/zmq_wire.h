@@ -28,8 +28,6 @@ class ZmqWire final : public Transport {
   void receive() override { receive_some(); }
   void drain() override;
   bool kernel_disconnected() override;
-  // Bytes published and not yet taken by every subscriber.
-  int64_t unsent_bytes() const { return ledger_->bytes.load(std::memory_order_relaxed); }
   void close(int milliseconds) override;
 
  private:
@@ -40,6 +38,8 @@ class ZmqWire final : public Transport {
   static void release(Ledger* ledger);
   static void forget(void* data, void* hint);
   Frame counted(Frame frame, int64_t bytes);
+  // Bytes published and not yet taken by every subscriber.
+  int64_t unsent_bytes() const { return ledger_->bytes.load(std::memory_order_relaxed); }
   void answer_heartbeats();
   bool receive_subscriptions();
   // Some hundred messages of each socket; true if there was anything.

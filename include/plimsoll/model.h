@@ -120,8 +120,8 @@ class Model {
 
   void compile(const CompileArgs& args);
   bool compiled() const;
-  const CompileArgs& compile_args()
-      const;  // of the last compile(); throws Error{invalid_argument} before one
+  // Of the last compile(); throws Error{invalid_argument} before one.
+  const CompileArgs& compile_args() const;
   // From the next step on; 0: all cores this process may use. The optimizer's state stays.
   void set_threads(int threads);
   History fit(const Tensor& x, const Tensor& y, const FitArgs& args = {});

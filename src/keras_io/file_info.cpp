@@ -11,11 +11,6 @@ namespace {
 
 using namespace keras_io;
 
-std::string text_or_empty(const Json& json, const char* key) {
-  const Json* found = find(json, key);
-  return found && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 void describe_keras(const FileSource& source, ModelFileInfo& info) {
   info.kind = "Keras 3 model (.keras)";
   info.has_model = true;
@@ -23,9 +18,9 @@ void describe_keras(const FileSource& source, ModelFileInfo& info) {
   const ZipReader::Member* member = zip.find("metadata.json");
   if (!member) return;
   const Json metadata = parse_json(zip.read(*member, kMostJson), concat(source.name(), ": metadata.json"));
-  info.keras_version = text_or_empty(metadata, "keras_version");
-  info.date_saved = text_or_empty(metadata, "date_saved");
-  info.writer = text_or_empty(metadata, "written_by");
+  info.keras_version = text_of(metadata, "keras_version");
+  info.date_saved = text_of(metadata, "date_saved");
+  info.writer = text_of(metadata, "written_by");
 }
 
 void add_arrays(const H5Group& group, const std::string& path, ModelFileInfo& info) {
@@ -41,7 +36,7 @@ void describe_h5(const FileSource& source, ModelFileInfo& info) {
   if (const std::string* version = file.root().text("keras_version")) info.keras_version = *version;
   if (const std::string* backend = file.root().text("backend")) info.backend = *backend;
   // Keras 1.0 and 1.1 wrote no version into the files of models.
-  if (info.has_model && info.keras_version.empty()) info.keras_version = std::string("1");
+  if (info.has_model && info.keras_version.empty()) info.keras_version = "1";
   add_arrays(file.root(), "", info);
 }
 

@@ -248,7 +248,11 @@ Model load_model(const fs::path& path) try {
   fail(ErrorKind::bad_file, path.string(), e.what());
 }
 
-Model model_from_json(std::string_view json) { return from_json(json, "model_from_json"); }
+Model model_from_json(std::string_view json) try {
+  return from_json(json, "model_from_json");
+} catch (const Json::exception& e) {
+  fail(ErrorKind::bad_file, "model_from_json", e.what());
+}
 
 std::string Model::to_json() const { return to_text(network_to_json(network())); }
 

@@ -67,8 +67,8 @@ Ints kernel_order(LayerBase& layer, const Origin& origin, const Tensor& kernel, 
   for (int i = 0; i < kernel.rank(); ++i) kept.push_back(i);
   for (int i = 2; i < kernel.rank(); ++i) moved.push_back(i);
   moved.insert(moved.end(), {1, 0});
-  if (kernel.rank() !=
-      wanted.rank()) {  // a Conv1D of Keras 1: (size, 1, in, out) or, earlier, (out, in, size, 1)
+  // A Conv1D of Keras 1: (size, 1, in, out) or, earlier, (out, in, size, 1).
+  if (kernel.rank() != wanted.rank()) {
     return kernel.dim(0) == wanted[0] && kernel.dim(1) == 1 && kernel.dim(3) == wanted[2] ? kept : moved;
   }
   if (!origin.is_keras1()) return kernel.shape() == wanted ? kept : moved;

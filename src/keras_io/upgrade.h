@@ -11,8 +11,7 @@ namespace plimsoll::keras_io {
 // has no counterpart.
 void upgrade_model(Json& model);
 // In a model that Keras 1 or 2 wrote: what Keras 3 gave another meaning gets a name of ours, which keeps the
-// old one
-// ("hard_sigmoid" was 0.2 x + 0.5). Returns whether there was such a thing.
+// old one ("hard_sigmoid" was 0.2 x + 0.5). Returns whether there was such a thing.
 bool keep_old_meanings(Json& model);
 // "training_config" of an .h5 file, into what Keras 3 calls "compile_config". A list of metrics is meant for
 // each of the `outputs` there.

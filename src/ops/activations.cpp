@@ -1,5 +1,7 @@
 // Activations made of other ops. They are no ops of their own: passes fuse or match what they build.
+#include "ops/activate.h"
 #include "ops/elementwise.h"
+#include "plimsoll/error.h"
 
 namespace plimsoll {
 
@@ -38,6 +40,34 @@ Tensor hard_sigmoid(const Tensor& input) {
 Tensor hard_silu(const Tensor& input) {
   const Tensor x = to_float(input);
   return x * hard_sigmoid(x);
+}
+
+Tensor activate(const Tensor& z, Activation activation) {
+  switch (activation) {
+    case Activation::linear: return z;
+    case Activation::relu: return relu(z);
+    case Activation::sigmoid: return sigmoid(z);
+    case Activation::tanh: return tanh(z);
+    case Activation::gelu: return gelu(z, false);
+    case Activation::gelu_tanh: return gelu(z, true);
+    case Activation::silu: return silu(z);
+  }
+  fail(ErrorKind::internal, "activation", "unknown");
+}
+
+Tensor through_activation(Activation activation, const Tensor& y, const Tensor& dy, const std::function<Tensor()>& z) {
+  switch (activation) {
+    case Activation::linear: return dy;
+    case Activation::relu: return where(greater(y, scalar_like(y, 0)), dy, scalar_like(dy, 0));
+    case Activation::sigmoid: return dy * (y * (1.0 - y));
+    case Activation::tanh: return dy * (1.0 - square(y));
+    case Activation::gelu:
+    case Activation::gelu_tanh:
+      return apply1(get_op("gelu_grad"), {z(), dy}, {{"approximate", activation == Activation::gelu_tanh}});
+    case Activation::silu: break;
+  }
+  const Tensor x = z(), s = sigmoid(x);
+  return dy * (s * (x * (1.0 - s) + 1.0));
 }
 
 }  // namespace plimsoll

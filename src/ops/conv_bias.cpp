@@ -5,6 +5,7 @@
 
 #include "device/cpu/conv_kernels.h"
 #include "graph/grad.h"
+#include "ops/activate.h"
 #include "ops/conv.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops/math.h"
@@ -36,39 +37,14 @@ std::vector<TensorType> infer(const OpCall& call) {
   return {{call.in[0].dtype, conv_output_shape(g)}};
 }
 
-Tensor activate(Activation activation, const Tensor& z) {
-  switch (activation) {
-    case Activation::linear: return z;
-    case Activation::relu: return relu(z);
-    case Activation::sigmoid: return sigmoid(z);
-    case Activation::tanh: return tanh(z);
-    case Activation::gelu: return gelu(z);
-    case Activation::gelu_tanh: return gelu(z, true);
-    case Activation::silu: return silu(z);
-  }
-  return z;
-}
-
-// d act / d z at y = act(z), where that is enough to know.
-bool known_from_result(Activation activation) { return activation <= Activation::tanh; }
-
 Tensor below_activation(GradContext& g, Activation activation) {
-  const Tensor& y = g.out();
-  const Tensor& dy = g.dout();
-  if (activation == Activation::linear) return dy;
-  if (activation == Activation::relu) return where(greater(y, scalar_like(y, 0)), dy, scalar_like(dy, 0));
-  if (activation == Activation::sigmoid) return dy * y * (1.0 - y);
-  if (activation == Activation::tanh) return dy * (1.0 - square(y));
-  std::vector<Tensor> in;
-  for (int i = 0; i < g.inputs(); ++i) in.push_back(g.in(i));
-  Attrs attrs = g.attrs();
-  attrs.set("activation", std::string("linear"));
-  const Tensor z = plimsoll::apply(get_op("conv_bias"), in, attrs)[0];
-  if (activation != Activation::silu) {
-    return apply1(get_op("gelu_grad"), {z, dy}, {{"approximate", activation == Activation::gelu_tanh}});
-  }
-  const Tensor s = sigmoid(z);
-  return dy * (s * (z * (1.0 - s) + 1.0));
+  return through_activation(activation, g.out(), g.dout(), [&] {
+    std::vector<Tensor> in;
+    for (int i = 0; i < g.inputs(); ++i) in.push_back(g.in(i));
+    Attrs attrs = g.attrs();
+    attrs.set("activation", std::string("linear"));
+    return plimsoll::apply(get_op("conv_bias"), in, attrs)[0];
+  });
 }
 
 Ints all_but_last(const Tensor& t) {
@@ -108,7 +84,7 @@ std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) {
   if (e.scale >= 0) y = y * input(e.scale);
   y = y + input(e.bias);
   if (e.residual >= 0) y = y + input(e.residual);
-  return {activate(e.activation, y)};
+  return {activate(y, e.activation)};
 }
 
 Cost cost(const OpCall& call, std::span<const TensorType> out) {
@@ -156,7 +132,7 @@ Tensor conv_bias(const Tensor& x, const Tensor& kernel, const Tensor& bias, cons
   const bool inside = known_from_result(*act);
   attrs.set("activation", std::string(inside ? activation : "linear"));
   const Tensor y = apply1(get_op("conv_bias"), {cast(x, type), cast(kernel, type), cast(bias, type)}, std::move(attrs));
-  return inside ? y : activate(*act, y);
+  return inside ? y : activate(y, *act);
 }
 
 std::span<const OpDef> ops_conv_bias() {

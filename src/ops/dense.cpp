@@ -6,6 +6,7 @@
 #include "device/kernel.h"
 #include "graph/grad.h"
 #include "graph/op.h"
+#include "ops/activate.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops/linalg.h"
 #include "plimsoll/ops/math.h"
@@ -35,44 +36,15 @@ std::vector<TensorType> infer(const OpCall& call) {
   return {{x.dtype, x.shape.with(x.shape.rank() - 1, kernel.shape[1])}};
 }
 
-Tensor activate(const Tensor& x, Activation activation) {
-  switch (activation) {
-    case Activation::linear: return x;
-    case Activation::relu: return relu(x);
-    case Activation::sigmoid: return sigmoid(x);
-    case Activation::tanh: return tanh(x);
-    case Activation::gelu: return gelu(x, false);
-    case Activation::gelu_tanh: return gelu(x, true);
-    case Activation::silu: return silu(x);
-  }
-  fail(ErrorKind::internal, "dense", "unknown activation");
-}
-
 std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) {
   const Tensor product = dot_general(in[0], in[1], {in[0].rank() - 1}, {0});
   return {activate(add(product, in[2]), activation_of(attrs))};
 }
 
-// The gradient before the activation, from that behind it: from the result where that is enough.
-Tensor through_activation(const GradContext& g, Activation activation) {
-  const Tensor &dy = g.dout(), &y = g.out();
-  switch (activation) {
-    case Activation::linear: return dy;
-    case Activation::relu: return where(greater(y, scalar_like(y, 0)), dy, scalar_like(dy, 0));
-    case Activation::sigmoid: return dy * (y * (1.0 - y));
-    case Activation::tanh: return dy * (1.0 - square(y));
-    default: break;
-  }
-  const Tensor z = apply1(get_op("dense"), {g.in(0), g.in(1), g.in(2)}, {{"activation", std::string("linear")}});
-  if (activation != Activation::silu) {
-    return apply1(get_op("gelu_grad"), {z, dy}, {{"approximate", activation == Activation::gelu_tanh}});
-  }
-  const Tensor s = sigmoid(z);
-  return dy * (s * (z * (1.0 - s) + 1.0));
-}
-
 void grad(GradContext& g) {
-  const Tensor dz = through_activation(g, activation_of(g.attrs()));
+  const Tensor dz = through_activation(activation_of(g.attrs()), g.out(), g.dout(), [&] {
+    return apply1(get_op("dense"), {g.in(0), g.in(1), g.in(2)}, {{"activation", std::string("linear")}});
+  });
   const int last = g.in(0).rank() - 1;
   Ints leading(static_cast<size_t>(last));
   for (int i = 0; i < last; ++i) leading[static_cast<size_t>(i)] = i;
@@ -152,8 +124,8 @@ Tensor dense(const Tensor& x, const Tensor& kernel, const Tensor& bias, std::str
   // The gradients of these need the value before the activation. Built apart it is kept for them; where
   // nothing else needs it, a pass puts the two together.
   const std::optional<Activation> known = activation_from_name(activation);
-  const bool apart = known && (*known == Activation::gelu || *known == Activation::gelu_tanh || *known == Activation::silu);
-  if (apart) return activate(apply1(op, {x, kernel, bias}, {{"activation", std::string("linear")}}), *known);
+  if (known && !known_from_result(*known))
+    return activate(apply1(op, {x, kernel, bias}, {{"activation", std::string("linear")}}), *known);
   return apply1(op, {x, kernel, bias}, {{"activation", std::string(activation)}});
 }
 
