@@ -17,7 +17,7 @@ struct FitRow {
   int64_t batch, steps;  // as in peers.py
   Model (*make)();
   Shape input;
-  int64_t classes;  // 1: a probability
+  int64_t classes;    // 1: a probability
   int64_t words = 0;  // 0: the inputs are floats
 };
 

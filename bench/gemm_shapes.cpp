@@ -1,5 +1,5 @@
-// The matrix products of the benchmark rows, one by one: GFLOP/s of our Gemm and of oneDNN's matmul, each beside what
-// the processor's multiply-adds alone give at that moment. Usage:
+// The matrix products of the benchmark rows, one by one: GFLOP/s of our Gemm and of oneDNN's matmul, each
+// beside what the processor's multiply-adds alone give at that moment. Usage:
 //   gemm_shapes [threads] [part of a name]
 // With one thread the thread's own clock is read, so that a busy machine does not matter.
 #include <algorithm>
@@ -90,9 +90,10 @@ double onednn_seconds(const Row& r, int threads) {
   const dnnl::matmul::primitive_desc d(onednn::engine(), desc({r.m, r.k}, r.a_transposed),
                                        desc({r.k, r.n}, r.b_transposed), desc({r.m, r.n}, false));
   const Floats a = floats(r.m * r.k), b = floats(r.k * r.n), c = floats(r.m * r.n);
-  const std::unordered_map<int, memory> args = {{DNNL_ARG_SRC, memory(d.src_desc(), onednn::engine(), a.get())},
-                                                {DNNL_ARG_WEIGHTS, memory(d.weights_desc(), onednn::engine(), b.get())},
-                                                {DNNL_ARG_DST, memory(d.dst_desc(), onednn::engine(), c.get())}};
+  const std::unordered_map<int, memory> args = {
+      {DNNL_ARG_SRC, memory(d.src_desc(), onednn::engine(), a.get())},
+      {DNNL_ARG_WEIGHTS, memory(d.weights_desc(), onednn::engine(), b.get())},
+      {DNNL_ARG_DST, memory(d.dst_desc(), onednn::engine(), c.get())}};
   const dnnl::matmul primitive(d);
   return best_seconds(threads, [&] { primitive.execute(onednn::stream(), args); });
 }

@@ -18,7 +18,8 @@ int main(int argc, char** argv) {
     const double start = bench::now(2);
     const Model model = load_model(argv[1]);
     const double seconds = bench::now(2) - start;
-    std::printf("{\"seconds\": %.4f, \"peak\": %lld}\n", seconds, static_cast<long long>(memory_use().resident_peak));
+    std::printf("{\"seconds\": %.4f, \"peak\": %lld}\n", seconds,
+                static_cast<long long>(memory_use().resident_peak));
     std::fflush(stdout);
     while (std::getchar() != EOF) continue;
   } catch (const Error& e) {

@@ -1,6 +1,6 @@
 // plimsoll_bench --row NAME [--threads N] [--rounds N | --serve | --profile | --text], or --list.
-// --serve answers every line on standard input with one round, as bench/peers.py does, so that ours and theirs can take
-// turns.
+// --serve answers every line on standard input with one round, as bench/peers.py does, so that ours and
+// theirs can take turns.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -48,7 +48,8 @@ void print_profile(const Round& round) {
     total += seconds;
   }
   std::vector<std::pair<std::string, std::pair<double, int>>> rows(kinds.begin(), kinds.end());
-  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second.first > b.second.first; });
+  std::sort(rows.begin(), rows.end(),
+            [](const auto& a, const auto& b) { return a.second.first > b.second.first; });
   for (const auto& [what, spent] : rows) {
     std::printf("%10.4f ms %5.1f %% %5d x  %s\n", spent.first * 1e3, 100 * spent.first / total, spent.second,
                 what.c_str());
@@ -82,7 +83,8 @@ Arguments parse(int argc, char** argv) {
 
 int run(const Arguments& arguments) {
   if (arguments.list || arguments.row.empty()) {
-    for (const std::string& name : row_names()) std::printf("%s %s\n", name.c_str(), std::string(unit_of(name)).c_str());
+    for (const std::string& name : row_names())
+      std::printf("%s %s\n", name.c_str(), std::string(unit_of(name)).c_str());
     return arguments.list ? 0 : 2;
   }
   const Round round = make_row(arguments.row, arguments.threads);

@@ -132,8 +132,8 @@ Round compile_resnet50(int threads) {
   return round;
 }
 
-constexpr std::string_view kOpRows[] = {"matmul_1024", "eltwise_chain8_16m", "softmax_xent_4096x1000",
-                                        "layernorm_4096x768", "eager_add8", "compile_resnet50"};
+constexpr std::string_view kOpRows[] = {"matmul_1024",        "eltwise_chain8_16m", "softmax_xent_4096x1000",
+                                        "layernorm_4096x768", "eager_add8",         "compile_resnet50"};
 
 }  // namespace
 

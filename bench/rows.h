@@ -1,4 +1,5 @@
-// The rows of the benchmark. A row makes a Round once (graph, program, data) and then runs it again and again.
+// The rows of the benchmark. A row makes a Round once (graph, program, data) and then runs it again and
+// again.
 #pragma once
 
 #include <functional>
@@ -11,8 +12,8 @@ namespace plimsoll::bench {
 
 struct Round {
   std::function<void()> run;
-  int64_t count = 1;    // what one run() counts as
-  double scale = 1e3;   // units of the row per second: 1e3 for ms
+  int64_t count = 1;   // what one run() counts as
+  double scale = 1e3;  // units of the row per second: 1e3 for ms
   // (optional) Time per step of the program, in seconds.
   std::function<std::vector<std::pair<std::string, double>>(int runs)> profile;
   std::function<std::string()> text;  // (optional) the program

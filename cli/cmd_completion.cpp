@@ -31,7 +31,8 @@ void add_cases(const CLI::App& app, const std::string& path, std::string& cases)
 std::string bash_script(const CLI::App& root) {
   std::string cases;
   add_cases(root, "", cases);
-  return fmt::format(R"(# Completion of plimsoll. bash: source <(plimsoll completion bash); zsh: source <(plimsoll completion zsh)
+  return fmt::format(
+      R"(# Completion of plimsoll. bash: source <(plimsoll completion bash); zsh: source <(plimsoll completion zsh)
 _plimsoll() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} path="" word words=""
   for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
@@ -49,7 +50,7 @@ _plimsoll() {{
 }}
 complete -o filenames -F _plimsoll plimsoll
 )",
-                     words_of(root), cases);
+      words_of(root), cases);
 }
 
 std::string fish_script(const CLI::App& root) {
@@ -59,7 +60,8 @@ std::string fish_script(const CLI::App& root) {
                           sub->get_description());
     for (const CLI::Option* option : sub->get_options()) {
       for (const std::string& name : option->get_lnames()) {
-        script += fmt::format("complete -c plimsoll -n '__fish_seen_subcommand_from {}' -l {}\n", sub->get_name(), name);
+        script += fmt::format("complete -c plimsoll -n '__fish_seen_subcommand_from {}' -l {}\n",
+                              sub->get_name(), name);
       }
     }
   }
@@ -71,9 +73,12 @@ std::string roff(const std::string& text) {
   std::string out;
   for (const char c : text) {
     if ((c == '.' || c == '\'') && (out.empty() || out.back() == '\n')) out += "\\&";
-    if (c == '\\') out += "\\e";
-    else if (c == '-') out += "\\-";
-    else out += c;
+    if (c == '\\')
+      out += "\\e";
+    else if (c == '-')
+      out += "\\-";
+    else
+      out += c;
   }
   return out;
 }
@@ -83,7 +88,8 @@ void add_manual(const CLI::App& app, const std::string& path, std::string& page)
     const std::string name = path + " " + sub->get_name();
     page += fmt::format(".SS {}\n{}\n", roff(name), roff(sub->get_description()));
     for (const CLI::Option* option : sub->get_options()) {
-      page += fmt::format(".TP\n.B {}\n{}\n", roff(option->get_name(option->get_positional() ? true : false, true)),
+      page += fmt::format(".TP\n.B {}\n{}\n",
+                          roff(option->get_name(option->get_positional() ? true : false, true)),
                           roff(option->get_description()));
     }
     if (!sub->get_footer().empty()) page += fmt::format(".PP\n.nf\n{}\n.fi\n", roff(sub->get_footer()));
@@ -92,9 +98,10 @@ void add_manual(const CLI::App& app, const std::string& path, std::string& page)
 }
 
 std::string manual(const CLI::App& root) {
-  std::string page = fmt::format(".TH PLIMSOLL 1 \"\" \"plimsoll {}\" \"User Commands\"\n.SH NAME\nplimsoll \\- {}\n.SH SYNOPSIS\n"
-                                 ".B plimsoll\n.I command\n[\\fIoptions\\fR]\n.SH COMMANDS\n",
-                                 PLIMSOLL_VERSION, roff(root.get_description()));
+  std::string page = fmt::format(
+      ".TH PLIMSOLL 1 \"\" \"plimsoll {}\" \"User Commands\"\n.SH NAME\nplimsoll \\- {}\n.SH SYNOPSIS\n"
+      ".B plimsoll\n.I command\n[\\fIoptions\\fR]\n.SH COMMANDS\n",
+      PLIMSOLL_VERSION, roff(root.get_description()));
   add_manual(root, "plimsoll", page);
   return page + fmt::format(".SH EXIT STATUS\n.nf\n{}\n.fi\n", roff(plimsoll::cli::kExitStatus));
 }
@@ -103,9 +110,13 @@ std::string manual(const CLI::App& root) {
 
 void cmd_completion(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("completion", "Print a script that completes plimsoll's commands in a shell");
-  command->add_option("shell", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  command->footer("Example:\n  plimsoll completion bash > ~/.local/share/bash-completion/completions/plimsoll");
+  CLI::App* command =
+      app.add_subcommand("completion", "Print a script that completes plimsoll's commands in a shell");
+  command->add_option("shell", *shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->footer(
+      "Example:\n  plimsoll completion bash > ~/.local/share/bash-completion/completions/plimsoll");
   command->callback([&app, shell] {
     if (*shell == "zsh") fmt::print("autoload -U +X bashcompinit && bashcompinit\n");
     fmt::print("{}", *shell == "fish" ? fish_script(app) : bash_script(app));

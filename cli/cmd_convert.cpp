@@ -22,7 +22,9 @@ void cmd_convert(CLI::App& app) {
   };
   auto a = std::make_shared<ConvertOptions>();
   CLI::App* command = app.add_subcommand("convert", "Write a model as another kind of file");
-  command->add_option("from", a->from, "A .keras, .h5, .json or .yaml file")->required()->check(CLI::ExistingFile);
+  command->add_option("from", a->from, "A .keras, .h5, .json or .yaml file")
+      ->required()
+      ->check(CLI::ExistingFile);
   command->add_option("to", a->to, "A .keras, .h5, .weights.h5 or .json file")->required();
   command->footer("Example:\n  plimsoll convert old.h5 new.keras");
   command->callback([a] { run(a->from, a->to); });

@@ -1,4 +1,5 @@
-// plimsoll demo: trains a small convolutional network on Fashion-MNIST, saves it, loads it, and shows what it says.
+// plimsoll demo: trains a small convolutional network on Fashion-MNIST, saves it, loads it, and shows what it
+// says.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,9 +39,9 @@ Tensor named(const NamedTensors& arrays, const std::string& name, const std::str
 }
 
 Model make_model() {
-  return Sequential({Input({28, 28, 1}), Rescaling(1.0 / 255), Conv2D(32, 3, {.activation = "relu"}), MaxPooling2D(2),
-                     Conv2D(64, 3, {.activation = "relu"}), MaxPooling2D(2), Flatten(), Dropout(0.5),
-                     Dense(10, {.activation = "softmax"})});
+  return Sequential({Input({28, 28, 1}), Rescaling(1.0 / 255), Conv2D(32, 3, {.activation = "relu"}),
+                     MaxPooling2D(2), Conv2D(64, 3, {.activation = "relu"}), MaxPooling2D(2), Flatten(),
+                     Dropout(0.5), Dense(10, {.activation = "softmax"})});
 }
 
 int64_t best_class(const Tensor& probabilities, int64_t row) {
@@ -58,7 +59,8 @@ std::vector<cli::Sample> samples(const Images& test, const Tensor& probabilities
     cli::Sample sample;
     sample.pixels = Tensor::from_bytes(DType::u8, {28, 28}, test.x.data<uint8_t>() + row * 28 * 28);
     sample.right = said == truth;
-    sample.caption = sample.right ? kClasses[said] : fmt::format("{} (is: {})", kClasses[said], kClasses[truth]);
+    sample.caption =
+        sample.right ? kClasses[said] : fmt::format("{} (is: {})", kClasses[said], kClasses[truth]);
     list.push_back(std::move(sample));
   }
   return list;
@@ -73,36 +75,43 @@ void run(const DemoOptions& o) {
 
   set_random_seed(1);
   Model model = make_model();
-  model.compile({.optimizer = Adam(1e-3), .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
+  model.compile(
+      {.optimizer = Adam(1e-3), .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
   fmt::print("{}\n{}", model.summary(), cli::forecast_text(forecast(model, kBatch), kBatch));
   fmt::print("beside it, the images themselves: {}\n\n", memory_text(memory_use().engine));
   const auto start = std::chrono::steady_clock::now();
-  const History history = model.fit(train.x, train.y,
-                                    {.batch_size = kBatch, .epochs = o.epochs, .validation_x = {test.x}, .validation_y = {test.y}});
+  const History history = model.fit(
+      train.x, train.y,
+      {.batch_size = kBatch, .epochs = o.epochs, .validation_x = {test.x}, .validation_y = {test.y}});
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   const MemoryUse use = memory_use();
-  fmt::print("\ntrained {:.1f} s; validation accuracy {:.2f} %\n", spent.count(), 100 * history["val_accuracy"].back());
-  fmt::print("measured peak: {} held by the engine, {} resident in the process\n", memory_text(use.engine_peak),
-             memory_text(use.resident_peak));
+  fmt::print("\ntrained {:.1f} s; validation accuracy {:.2f} %\n", spent.count(),
+             100 * history["val_accuracy"].back());
+  fmt::print("measured peak: {} held by the engine, {} resident in the process\n",
+             memory_text(use.engine_peak), memory_text(use.resident_peak));
 
   model.save(file);
   Model loaded = load_model(file);
   const Tensor probabilities = loaded.predict(test.x, {.batch_size = kBatch});
   const Tensor before = model.predict(test.x, {.batch_size = kBatch});
-  require(std::equal(before.data<float>(), before.data<float>() + before.shape().elements(), probabilities.data<float>()),
+  require(std::equal(before.data<float>(), before.data<float>() + before.shape().elements(),
+                     probabilities.data<float>()),
           file, "the loaded model predicts other numbers than the saved one");
   cli::write_text(o.output + "/curves.svg", cli::curves_svg(history));
   cli::write_text(o.output + "/predictions.svg", cli::samples_svg(samples(test, probabilities)));
-  fmt::print("wrote {0}, loaded it again (same predictions), drew {1}/curves.svg and {1}/predictions.svg\n", file, o.output);
+  fmt::print("wrote {0}, loaded it again (same predictions), drew {1}/curves.svg and {1}/predictions.svg\n",
+             file, o.output);
 }
 
 }  // namespace
 
 void cmd_demo(CLI::App& app) {
   auto o = std::make_shared<DemoOptions>();
-  CLI::App* command = app.add_subcommand("demo", "Train a small network on Fashion-MNIST, save it and show what it says");
+  CLI::App* command =
+      app.add_subcommand("demo", "Train a small network on Fashion-MNIST, save it and show what it says");
   command->add_option("--data", o->data, "The images")->check(CLI::ExistingFile)->capture_default_str();
   command->add_option("--epochs", o->epochs)->check(CLI::PositiveNumber)->capture_default_str();
-  command->add_option("--output", o->output, "The folder for the model and the pictures")->capture_default_str();
+  command->add_option("--output", o->output, "The folder for the model and the pictures")
+      ->capture_default_str();
   command->callback([o] { run(*o); });
 }

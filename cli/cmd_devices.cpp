@@ -11,7 +11,8 @@ constexpr double kGiB = 1 << 30;
 void run() {
   for (const plimsoll::DeviceInfo& device : plimsoll::devices()) {
     fmt::print("{}: {}\n", device.name, device.description);
-    fmt::print("  memory: {:.1f} GiB, {:.1f} GiB available\n", static_cast<double>(device.memory_total) / kGiB,
+    fmt::print("  memory: {:.1f} GiB, {:.1f} GiB available\n",
+               static_cast<double>(device.memory_total) / kGiB,
                static_cast<double>(device.memory_free) / kGiB);
     for (const std::string& limit : device.limits) fmt::print("  limit: {}\n", limit);
   }
@@ -20,5 +21,6 @@ void run() {
 }  // namespace
 
 void cmd_devices(CLI::App& app) {
-  app.add_subcommand("devices", "List what the engine can run on, with its libraries and memory")->callback(run);
+  app.add_subcommand("devices", "List what the engine can run on, with its libraries and memory")
+      ->callback(run);
 }

@@ -35,8 +35,12 @@ void cmd_evaluate(CLI::App& app) {
   command->add_option("model", a->model, "A .keras or .h5 file")->required()->check(CLI::ExistingFile);
   cli::add_data_options(*command, a->data, true);
   cli::add_compile_options(*command, a->compile, false);
-  command->add_option("--batch", a->batch, "Records per step")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--batch", a->batch, "Records per step")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   command->add_flag("--json", a->json, "For programs");
-  command->footer("Example:\n  plimsoll evaluate digits.keras --data test.npz --loss sparse_categorical_crossentropy --metrics accuracy");
+  command->footer(
+      "Example:\n  plimsoll evaluate digits.keras --data test.npz --loss sparse_categorical_crossentropy "
+      "--metrics accuracy");
   command->callback([a] { run(*a); });
 }

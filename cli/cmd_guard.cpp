@@ -23,6 +23,7 @@ void cmd_guard(CLI::App& app) {
     for (auto& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
     ::execv(program.c_str(), argv.data());
-    plimsoll::fail(plimsoll::ErrorKind::not_found, "guard", "cannot start ", program, ": ", std::strerror(errno));
+    plimsoll::fail(plimsoll::ErrorKind::not_found, "guard", "cannot start ", program, ": ",
+                   std::strerror(errno));
   });
 }

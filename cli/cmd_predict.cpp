@@ -38,7 +38,8 @@ void write(const std::string& path, const Model& model, const std::vector<Tensor
 void run(const PredictOptions& a) {
   cli::check_writable("--output", a.output, {".npy", ".npz", ".csv"});
   Model model = cli::open_model(a.model);
-  const std::vector<Tensor> results = model.predict(cli::open_data(a.data, model, false).batch(a.batch).prefetch(2));
+  const std::vector<Tensor> results =
+      model.predict(cli::open_data(a.data, model, false).batch(a.batch).prefetch(2));
   write(a.output, model, results);
   for (const Tensor& y : results) fmt::print("{}: {}\n", a.output, y.type().str());
 }
@@ -51,7 +52,9 @@ void cmd_predict(CLI::App& app) {
   command->add_option("model", a->model, "A .keras or .h5 file")->required()->check(CLI::ExistingFile);
   cli::add_data_options(*command, a->data, false);
   command->add_option("--output", a->output, "Where to write: .npy, .npz or .csv")->required();
-  command->add_option("--batch", a->batch, "Records per step")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--batch", a->batch, "Records per step")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   command->footer("Example:\n  plimsoll predict digits.keras --data test.npz --output probabilities.npy");
   command->callback([a] { run(*a); });
 }

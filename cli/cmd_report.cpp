@@ -23,13 +23,15 @@ void cmd_report(CLI::App& app) {
     const auto numbers = list_reports(folder);
     const int number = options->number > 0 ? options->number : numbers.empty() ? 0 : numbers.back();
     const auto report = read_report(folder, number);
-    if (!report) plimsoll::fail(plimsoll::ErrorKind::not_found, "report", "no report ", number, " in ", folder.string());
+    if (!report)
+      plimsoll::fail(plimsoll::ErrorKind::not_found, "report", "no report ", number, " in ", folder.string());
     if (options->html) {
       fmt::print("{}\n", (folder / fmt::format("{}.html", number)).string());
     } else if (options->json) {
       fmt::print("{}\n", report->dump(1));
     } else {
-      fmt::print("Report {} of {:.19}, kernel {}\n", number, report->value("time", ""), report->value("kernel", ""));
+      fmt::print("Report {} of {:.19}, kernel {}\n", number, report->value("time", ""),
+                 report->value("kernel", ""));
       for (const auto& line : report->at("note")) fmt::print("{}\n", line.get<std::string>());
     }
   });

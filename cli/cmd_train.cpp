@@ -45,7 +45,8 @@ Split split_data(const TrainOptions& a, const Model& model) {
   require(records.has_value(), "--validation-split", "the number of records of ", a.data.path,
           " is not known; give a file of its own with --validation");
   const auto kept = static_cast<int64_t>(static_cast<double>(*records) * (1 - a.validation_split));
-  require(kept > 0 && kept < *records, "--validation-split", "leaves ", kept, " of ", *records, " records to train on");
+  require(kept > 0 && kept < *records, "--validation-split", "leaves ", kept, " of ", *records,
+          " records to train on");
   return {all.take(kept), all.skip(kept)};
 }
 
@@ -60,8 +61,10 @@ FitArgs fit_args(const TrainOptions& a, const Split& split) {
 }
 
 void say(const TrainOptions& a, const std::string& event, const std::string& file) {
-  if (a.json) cli::print_event(event, {}, file);
-  else fmt::print("{} {}\n", event == "saved" ? "saved" : "drew", file);
+  if (a.json)
+    cli::print_event(event, {}, file);
+  else
+    fmt::print("{} {}\n", event == "saved" ? "saved" : "drew", file);
 }
 
 void run(const TrainOptions& a) {
@@ -77,7 +80,8 @@ void run(const TrainOptions& a) {
     const uint64_t seed = a.seeded ? a.seed : static_cast<uint64_t>(next_seed());
     train = train.shuffle(seed, train.random_access() ? 0 : kWindow);
   }
-  if (!a.json && !model.inputs().empty()) fmt::print("{}", cli::forecast_text(forecast(model, a.batch), a.batch));
+  if (!a.json && !model.inputs().empty())
+    fmt::print("{}", cli::forecast_text(forecast(model, a.batch), a.batch));
   const History history = model.fit(train.batch(a.batch).prefetch(2), fit_args(a, split));
   if (history.interrupted && !a.json) {
     fmt::print("interrupted between two steps{}\n",
@@ -93,8 +97,8 @@ void run(const TrainOptions& a) {
   }
   const MemoryUse use = memory_use();
   if (!a.json) {
-    fmt::print("measured peak: {} held by the engine, {} resident in the process\n", memory_text(use.engine_peak),
-               memory_text(use.resident_peak));
+    fmt::print("measured peak: {} held by the engine, {} resident in the process\n",
+               memory_text(use.engine_peak), memory_text(use.resident_peak));
   }
   if (history.interrupted) throw CLI::RuntimeError(130);
 }
@@ -109,15 +113,20 @@ void cmd_train(CLI::App& app) {
       ->check(CLI::ExistingFile);
   cli::add_data_options(*command, a->data, true);
   cli::add_compile_options(*command, a->compile, true);
-  command->add_option("--batch", a->batch, "Records per step")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--batch", a->batch, "Records per step")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   command->add_option("--epochs", a->epochs)->check(CLI::PositiveNumber)->capture_default_str();
-  command->add_option("--validation", a->validation, "Data to measure on after each epoch")->check(CLI::ExistingPath);
-  command->add_option("--validation-split", a->validation_split, "Hold back this share of the data, its last part")
+  command->add_option("--validation", a->validation, "Data to measure on after each epoch")
+      ->check(CLI::ExistingPath);
+  command
+      ->add_option("--validation-split", a->validation_split,
+                   "Hold back this share of the data, its last part")
       ->check(CLI::Range(0.0, 1.0));
-  command->add_option("--memory", a->memory, "The line: 2GiB, 60%. A run that cannot fit is refused before it starts");
-  command->add_option("--seed", a->seed, "Makes weights, order and dropout repeatable")->each([a](const std::string&) {
-    a->seeded = true;
-  });
+  command->add_option("--memory", a->memory,
+                      "The line: 2GiB, 60%. A run that cannot fit is refused before it starts");
+  command->add_option("--seed", a->seed, "Makes weights, order and dropout repeatable")
+      ->each([a](const std::string&) { a->seeded = true; });
   command->add_flag("--no-shuffle", a->no_shuffle, "Take the records in their order");
   command->add_option("--save", a->save,
                       "Write the trained model: .keras, .h5 or .weights.h5; after Ctrl-C too");
@@ -125,7 +134,8 @@ void cmd_train(CLI::App& app) {
   command->add_flag("--json", a->json, "Events for programs, one JSON object per line");
   command->footer(
       "Examples:\n"
-      "  plimsoll train model.yaml --data digits.npz --loss sparse_categorical_crossentropy --metrics accuracy \\\n"
+      "  plimsoll train model.yaml --data digits.npz --loss sparse_categorical_crossentropy --metrics "
+      "accuracy \\\n"
       "      --epochs 5 --save digits.keras --plot curves.svg\n"
       "  plimsoll train digits.keras --data more.npz --memory 500MiB --save digits.keras\n"
       "  plimsoll train price.json --data houses.csv --y price --loss mse --epochs 20");

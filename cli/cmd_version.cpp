@@ -8,7 +8,8 @@ namespace {
 
 void run() {
   fmt::print("plimsoll {}\n", PLIMSOLL_VERSION);
-  for (const plimsoll::DeviceInfo& device : plimsoll::devices()) fmt::print("{}: {}\n", device.name, device.description);
+  for (const plimsoll::DeviceInfo& device : plimsoll::devices())
+    fmt::print("{}: {}\n", device.name, device.description);
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 // itself to `app` with its options and a callback. CMake finds the file; nothing else is edited.
 //
 // A callback ends well by returning. It throws plimsoll::Error for a failure that deserves a message
-// (exit status 1, or 3 where memory is short), or CLI::RuntimeError(status) to end with a status of its own and no message.
+// (exit status 1, or 3 where memory is short), or CLI::RuntimeError(status) to end with a status of its own
+// and no message.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -43,8 +43,8 @@ std::string polyline(const std::vector<double>& values, const Range& range, cons
     const double y = kTop + (kHeight - kTop - kBottom) * (range.high - values[i]) / (range.high - range.low);
     points += fmt::format("{:.1f},{:.1f} ", x, y);
   }
-  return fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}/>\n", points, colour,
-                     dashed ? " stroke-dasharray=\"5 4\"" : "");
+  return fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}/>\n", points,
+                     colour, dashed ? " stroke-dasharray=\"5 4\"" : "");
 }
 
 std::string axes(const Range& range, size_t epochs) {
@@ -53,20 +53,26 @@ std::string axes(const Range& range, size_t epochs) {
   for (int i = 0; i <= kLines; ++i) {
     const double y = kTop + (kHeight - kTop - kBottom) * i / kLines;
     const double value = range.high - (range.high - range.low) * i / kLines;
-    svg += fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#ddd\"/>\n", kLeft, kWidth - kRight, y, y);
-    svg += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:.3g}</text>\n", kLeft - 6, y + 4, value);
+    svg += fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#ddd\"/>\n", kLeft,
+                       kWidth - kRight, y, y);
+    svg += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:.3g}</text>\n", kLeft - 6, y + 4,
+                       value);
   }
-  svg += fmt::format("<text x=\"{}\" y=\"{}\">1</text><text x=\"{}\" y=\"{}\" text-anchor=\"end\">{} epochs</text>\n", kLeft,
-                     kHeight - kBottom + 18, kWidth - kRight, kHeight - kBottom + 18, epochs);
+  svg += fmt::format(
+      "<text x=\"{}\" y=\"{}\">1</text><text x=\"{}\" y=\"{}\" text-anchor=\"end\">{} epochs</text>\n", kLeft,
+      kHeight - kBottom + 18, kWidth - kRight, kHeight - kBottom + 18, epochs);
   return svg;
 }
 
 std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : text) {
-    if (c == '<') out += "&lt;";
-    else if (c == '&') out += "&amp;";
-    else out += c;
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '&')
+      out += "&amp;";
+    else
+      out += c;
   }
   return out;
 }
@@ -97,7 +103,8 @@ std::string panel(const std::vector<Series>& series, double x_offset) {
 
 std::string opened(double width, double height) {
   return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" font-family=\"sans-serif\" "
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
+      "font-family=\"sans-serif\" "
       "font-size=\"12\" fill=\"#333\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
       width, height);
 }
@@ -112,9 +119,10 @@ std::string pixels_svg(const Tensor& pixels, double x0, double y0, double scale)
       int64_t end = c + 1;
       const uint8_t grey = p[r * columns + c];
       while (end < columns && p[r * columns + end] == grey) ++end;
-      svg += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"#{:02x}{:02x}{:02x}\"/>",
-                         x0 + scale * static_cast<double>(c), y0 + scale * static_cast<double>(r),
-                         scale * static_cast<double>(end - c), scale, grey, grey, grey);
+      svg += fmt::format(
+          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"#{:02x}{:02x}{:02x}\"/>",
+          x0 + scale * static_cast<double>(c), y0 + scale * static_cast<double>(r),
+          scale * static_cast<double>(end - c), scale, grey, grey, grey);
       c = end;
     }
   }
@@ -143,12 +151,16 @@ std::string samples_svg(const std::vector<Sample>& samples) {
     const double x = kCell * static_cast<double>(i % kColumns) + (kCell - kImage) / 2;
     const double y = (kCell + 12) * static_cast<double>(i / kColumns) + 4;
     const Tensor& pixels = samples[i].pixels;
-    svg += "<g shape-rendering=\"crispEdges\">" + pixels_svg(pixels, x, y, kImage / static_cast<double>(pixels.dim(1))) + "</g>";
+    svg += "<g shape-rendering=\"crispEdges\">" +
+           pixels_svg(pixels, x, y, kImage / static_cast<double>(pixels.dim(1))) + "</g>";
     const char* colour = samples[i].right ? "#3a8f4d" : "#c62828";
-    svg += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", x, y,
-                       kImage, kImage, colour);
-    svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" font-size=\"11\" fill=\"{}\">{}</text>\n", x + kImage / 2,
-                       y + kImage + 15, colour, escaped(samples[i].caption));
+    svg += fmt::format(
+        "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"{}\" "
+        "stroke-width=\"2\"/>\n",
+        x, y, kImage, kImage, colour);
+    svg +=
+        fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" font-size=\"11\" fill=\"{}\">{}</text>\n",
+                    x + kImage / 2, y + kImage + 15, colour, escaped(samples[i].caption));
   }
   return svg + "</svg>\n";
 }

@@ -13,9 +13,9 @@ namespace plimsoll::cli {
 std::string curves_svg(const History& history);
 
 struct Sample {
-  Tensor pixels;        // uint8 (rows, columns), 0 is black
+  Tensor pixels;  // uint8 (rows, columns), 0 is black
   std::string caption;
-  bool right = true;    // wrong ones are framed in red
+  bool right = true;  // wrong ones are framed in red
 };
 std::string samples_svg(const std::vector<Sample>& samples);
 

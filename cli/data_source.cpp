@@ -37,14 +37,15 @@ std::string listed(const NamedTypes& arrays) {
 Names choose(const NamedTypes& arrays, const Names& asked, const Names& models, const Names& usual,
              std::string_view option, const std::string& path) {
   if (!asked.empty()) return asked;
-  if (!models.empty() && std::all_of(models.begin(), models.end(), [&](const auto& n) { return has(arrays, n); })) {
+  if (!models.empty() &&
+      std::all_of(models.begin(), models.end(), [&](const auto& n) { return has(arrays, n); })) {
     return models;
   }
   for (const std::string& name : usual) {
     if (has(arrays, name)) return {name};
   }
-  fail(ErrorKind::not_found, path, "has none of the usual arrays (", usual[0], ", ", usual[1], "); name one with ", option,
-       ". It has: ", listed(arrays));
+  fail(ErrorKind::not_found, path, "has none of the usual arrays (", usual[0], ", ", usual[1],
+       "); name one with ", option, ". It has: ", listed(arrays));
 }
 
 Dataset open_npz(const DataArguments& a, const Model& model, bool with_targets) {
@@ -66,7 +67,8 @@ int64_t input_width(const Model& model) {
 }
 
 Dataset open_csv(const DataArguments& a, const Model& model, bool with_targets) {
-  require(!with_targets || !a.y.empty(), "--y", "expected the column of the target, by name or number (-1: the last)");
+  require(!with_targets || !a.y.empty(), "--y",
+          "expected the column of the target, by name or number (-1: the last)");
   CsvOptions options;
   options.columns = a.x;
   if (with_targets) options.label = a.y;
@@ -117,16 +119,22 @@ Dataset open_any(const DataArguments& a, const Model& model, bool with_targets) 
 }  // namespace
 
 void add_data_options(CLI::App& command, DataArguments& a, bool with_targets) {
-  command.add_option("--data", a.path, "A .npz, .npy, .csv or .h5 file, or a folder with images (one folder per class)")
+  command
+      .add_option("--data", a.path,
+                  "A .npz, .npy, .csv or .h5 file, or a folder with images (one folder per class)")
       ->required()
       ->check(CLI::ExistingPath);
-  command.add_option("--x", a.x, "The arrays (.npz, .h5) or columns (.csv) to learn from; else the usual names are tried");
+  command.add_option(
+      "--x", a.x, "The arrays (.npz, .h5) or columns (.csv) to learn from; else the usual names are tried");
   if (with_targets) {
-    command.add_option("--y", a.y, "The arrays or columns to learn; of a .csv by name or number (-1: the last)");
-    command.add_option("--targets", a.y_path, "The .npy file of targets beside a .npy --data")->check(CLI::ExistingFile);
+    command.add_option("--y", a.y,
+                       "The arrays or columns to learn; of a .csv by name or number (-1: the last)");
+    command.add_option("--targets", a.y_path, "The .npy file of targets beside a .npy --data")
+        ->check(CLI::ExistingFile);
     command.add_option("--weights", a.weights, "The array or column with a weight for each record");
   }
-  command.add_option("--image-size", a.image_size, "Height and width of images where the model leaves them open")
+  command
+      .add_option("--image-size", a.image_size, "Height and width of images where the model leaves them open")
       ->expected(2);
   command.add_flag("--skip-bad", a.skip_bad, "Leave out records that cannot be read, and count them");
 }

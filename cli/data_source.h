@@ -12,8 +12,8 @@ namespace plimsoll::cli {
 
 struct DataArguments {
   std::string path;
-  std::string y_path;              // of .npy
-  std::vector<std::string> x, y;   // arrays or columns
+  std::string y_path;             // of .npy
+  std::vector<std::string> x, y;  // arrays or columns
   std::string weights;
   std::vector<int64_t> image_size = {224, 224};
   bool skip_bad = false;
@@ -21,8 +21,8 @@ struct DataArguments {
 
 // --data and its relatives.
 void add_data_options(CLI::App& command, DataArguments& arguments, bool with_targets);
-// Arrays that are not named are found: those called as the model's inputs, or x, x_train, x_test; y, y_train, y_test.
-// Throws Error listing what the file has.
+// Arrays that are not named are found: those called as the model's inputs, or x, x_train, x_test; y, y_train,
+// y_test. Throws Error listing what the file has.
 Dataset open_data(const DataArguments& arguments, const Model& model, bool with_targets);
 
 }  // namespace plimsoll::cli

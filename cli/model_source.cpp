@@ -85,7 +85,8 @@ std::string first_argument(const std::string& class_name) {
 
 Json layer_of(const YAML::Node& item, Values& values) {
   if (item.IsScalar()) return {{"class_name", item.as<std::string>()}, {"config", Json::object()}};
-  if (!item.IsMap() || item.size() != 1) bad(values.place(), item.Mark(), "expected a layer, such as 'Dense: {units: 10}'");
+  if (!item.IsMap() || item.size() != 1)
+    bad(values.place(), item.Mark(), "expected a layer, such as 'Dense: {units: 10}'");
   const auto pair = *item.begin();
   const std::string name = pair.first.as<std::string>();
   Json config = values.of(pair.second);
@@ -109,7 +110,8 @@ std::string read_text(const std::filesystem::path& path) {
   std::error_code error;
   const uintmax_t size = std::filesystem::file_size(path, error);
   if (error) fail(ErrorKind::not_found, path.string(), "cannot be read: ", error.message());
-  if (size > kMost) fail(ErrorKind::bad_file, path.string(), "is too large for a description of a model (", size, " bytes)");
+  if (size > kMost)
+    fail(ErrorKind::bad_file, path.string(), "is too large for a description of a model (", size, " bytes)");
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
@@ -126,7 +128,8 @@ std::string json_of_yaml(const std::string& text, const std::string& place) try 
   }
   for (const auto& pair : root) {
     const std::string key = pair.first.as<std::string>();
-    if (key != "layers" && key != "input" && key != "name") bad(place, pair.first.Mark(), "there is no '" + key + "' here");
+    if (key != "layers" && key != "input" && key != "name")
+      bad(place, pair.first.Mark(), "there is no '" + key + "' here");
   }
   Values values(place);
   Json layers = Json::array();
@@ -142,7 +145,8 @@ std::string json_of_yaml(const std::string& text, const std::string& place) try 
 
 Model open_model(const std::filesystem::path& path) {
   const std::string suffix = path.extension().string();
-  if (suffix == ".yaml" || suffix == ".yml") return model_from_json(json_of_yaml(read_text(path), path.string()));
+  if (suffix == ".yaml" || suffix == ".yml")
+    return model_from_json(json_of_yaml(read_text(path), path.string()));
   return load_model(path);
 }
 

@@ -10,9 +10,10 @@ int main() try {
   const NamedTensors data = read_npz("data/fashion_mnist_12k.npz");  // x_train, y_train, x_test, y_test
   const Tensor x = data[0].second, y = data[1].second, x_test = data[2].second, y_test = data[3].second;
 
-  Sequential model({Input({28, 28, 1}), Rescaling(1.0 / 255), Conv2D(16, 3, {.activation = "relu"}), MaxPooling2D(2),
-                    Flatten(), Dropout(0.25), Dense(10, {.activation = "softmax"})});
-  model.compile({.optimizer = Adam(2e-3), .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
+  Sequential model({Input({28, 28, 1}), Rescaling(1.0 / 255), Conv2D(16, 3, {.activation = "relu"}),
+                    MaxPooling2D(2), Flatten(), Dropout(0.25), Dense(10, {.activation = "softmax"})});
+  model.compile(
+      {.optimizer = Adam(2e-3), .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
   model.fit(x, y, {.batch_size = 64, .epochs = 2, .validation_split = 0.1, .memory = "200MiB"});
   model.save("/tmp/fashion.keras");  // opens in Keras 3
 

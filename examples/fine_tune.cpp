@@ -1,5 +1,5 @@
-// Fine-tuning: takes a trained model from a file, cuts it before its last layer, freezes what is left and puts a new head
-// on it.   fine_tune [model.h5]   (without a file it first trains and saves one)
+// Fine-tuning: takes a trained model from a file, cuts it before its last layer, freezes what is left and
+// puts a new head on it.   fine_tune [model.h5]   (without a file it first trains and saves one)
 #include <cstdio>
 #include <filesystem>
 #include <random>
@@ -11,7 +11,8 @@ using namespace plimsoll;
 
 namespace {
 
-// Points in a square; class of the old task: the quarter they lie in, of the new one: inside the diamond or not.
+// Points in a square; class of the old task: the quarter they lie in, of the new one: inside the diamond or
+// not.
 struct Points {
   Tensor x, quarter, inside;
 };
@@ -19,7 +20,8 @@ struct Points {
 Points points(int64_t count) {
   std::mt19937 random(1);
   std::uniform_real_distribution<float> uniform(-1, 1);
-  Points p{Tensor::empty(DType::f32, {count, 2}), Tensor::empty(DType::i32, {count}), Tensor::empty(DType::f32, {count, 1})};
+  Points p{Tensor::empty(DType::f32, {count, 2}), Tensor::empty(DType::i32, {count}),
+           Tensor::empty(DType::f32, {count, 1})};
   for (int64_t i = 0; i < count; ++i) {
     const float a = uniform(random), b = uniform(random);
     p.x.data<float>()[2 * i] = a;

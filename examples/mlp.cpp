@@ -32,8 +32,10 @@ Table half_moons(int64_t count, uint64_t seed) {
 double run() {
   set_random_seed(1);
   const Table train = half_moons(2000, 1), test = half_moons(1000, 2);
-  Sequential model({Input({2}), Dense(32, {.activation = "relu"}), Dense(32, {.activation = "relu"}), Dense(2, {.activation = "softmax"})});
-  model.compile({.optimizer = Adam(0.01), .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
+  Sequential model({Input({2}), Dense(32, {.activation = "relu"}), Dense(32, {.activation = "relu"}),
+                    Dense(2, {.activation = "softmax"})});
+  model.compile(
+      {.optimizer = Adam(0.01), .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
   model.fit(train.x, train.y, {.batch_size = 50, .epochs = 8, .verbose = 2, .validation_split = 0.1});
   return *find_log(model.evaluate(test.x, test.y), "accuracy");
 }

@@ -1,4 +1,5 @@
-// A layer of one's own in one small class: here, a feature cross that learns how much each product of two features counts.
+// A layer of one's own in one small class: here, a feature cross that learns how much each product of two
+// features counts.
 #include <cstdio>
 #include <random>
 

@@ -1,5 +1,5 @@
-// Trains on a CSV file that is never held in memory: records are read, shuffled in a window and put into batches as
-// the training goes on.
+// Trains on a CSV file that is never held in memory: records are read, shuffled in a window and put into
+// batches as the training goes on.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -28,12 +28,14 @@ double run() {
   set_random_seed(1);
   const std::filesystem::path path = std::filesystem::temp_directory_path() / "plimsoll_houses.csv";
   write_table(path, 200'000);
-  const Dataset houses = Dataset::csv(path.string(), {.label = {"price"}}).shuffle(1, 5000).batch(256).prefetch(2);
+  const Dataset houses =
+      Dataset::csv(path.string(), {.label = {"price"}}).shuffle(1, 5000).batch(256).prefetch(2);
   Sequential model({Input({3}), Dense(16, {.activation = "relu"}), Dense(1)});
   model.compile({.optimizer = Adam(5e-3), .loss = "mse"});
   const double loss = model.fit(houses, {.epochs = 2, .verbose = 2})["loss"].back();
   std::printf("a file of %lld bytes, %s held by the engine at most\n",
-              static_cast<long long>(std::filesystem::file_size(path)), memory_text(memory_use().engine_peak).c_str());
+              static_cast<long long>(std::filesystem::file_size(path)),
+              memory_text(memory_use().engine_peak).c_str());
   std::filesystem::remove(path);
   return loss;
 }

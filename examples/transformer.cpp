@@ -30,7 +30,8 @@ double run() {
   set_random_seed(5);
   constexpr int64_t kCount = 2048;
   std::mt19937 random(1);
-  const Tensor words = Tensor::empty(DType::i32, {kCount, kLength}), places = Tensor::empty(DType::i32, {kCount, kLength}),
+  const Tensor words = Tensor::empty(DType::i32, {kCount, kLength}),
+               places = Tensor::empty(DType::i32, {kCount, kLength}),
                reversed = Tensor::empty(DType::i32, {kCount, kLength});
   for (int64_t i = 0; i < kCount * kLength; ++i) {
     const int64_t k = i % kLength;
@@ -39,8 +40,10 @@ double run() {
     reversed.data<int32_t>()[i - k + (kLength - 1 - k)] = words.data<int32_t>()[i];
   }
   Model model = make_model();
-  model.compile({.optimizer = Adam(3e-3), .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
-  return model.fit({words, places}, {reversed}, {.batch_size = 64, .epochs = 8, .verbose = 2})["accuracy"].back();
+  model.compile(
+      {.optimizer = Adam(3e-3), .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
+  return model.fit({words, places}, {reversed}, {.batch_size = 64, .epochs = 8, .verbose = 2})["accuracy"]
+      .back();
 }
 
 }  // namespace

@@ -23,7 +23,9 @@ bool can_be_asked_again(std::string_view type) {
   return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
 }
 
-bool has_reply(std::string_view type) { return type.size() > 8 && type.substr(type.size() - 8) == "_request"; }
+bool has_reply(std::string_view type) {
+  return type.size() > 8 && type.substr(type.size() - 8) == "_request";
+}
 
 std::string reply_type(const std::string& request_type) {
   return request_type.substr(0, request_type.size() - 8) + "_reply";
@@ -36,7 +38,11 @@ json error_content(const DeathNote& note) {
 }  // namespace
 
 Broker::Broker(Wire& wire, Keeper& keeper, Signer& signer, BrokerOptions options)
-    : wire_(wire), keeper_(keeper), signer_(signer), options_(std::move(options)), author_(signer, random_hex()) {}
+    : wire_(wire),
+      keeper_(keeper),
+      signer_(signer),
+      options_(std::move(options)),
+      author_(signer, random_hex()) {}
 
 void Broker::start() {
   state_ = State::starting;
@@ -185,7 +191,8 @@ void Broker::track(Channel channel, const Envelope& envelope, Frames& frames) {
 // ---- from the kernel ---------------------------------------------------------------------------
 
 Broker::Requests::iterator Broker::find(const std::string& msg_id) {
-  return std::find_if(requests_.begin(), requests_.end(), [&](auto& r) { return r.envelope.msg_id == msg_id; });
+  return std::find_if(requests_.begin(), requests_.end(),
+                      [&](auto& r) { return r.envelope.msg_id == msg_id; });
 }
 
 const Broker::Request* Broker::current() const {
@@ -196,7 +203,8 @@ const Broker::Request* Broker::current() const {
 }
 
 Cell Broker::cell_of(const Request& r) {
-  return {r.envelope.msg_id, string_member(text_of(r.content), "code").value_or(""), r.execution_count, r.since};
+  return {r.envelope.msg_id, string_member(text_of(r.content), "code").value_or(""), r.execution_count,
+          r.since};
 }
 
 std::optional<Cell> Broker::running_cell() const {
@@ -212,7 +220,8 @@ std::optional<Cell> Broker::cell_to_blame() const {
   }
   for (const auto& h : held_) {
     if (h.envelope.msg_type != "execute_request") continue;
-    return Cell{h.envelope.msg_id, string_member(text_of(h.frames[h.envelope.content()]), "code").value_or(""), 0, now_};
+    return Cell{h.envelope.msg_id,
+                string_member(text_of(h.frames[h.envelope.content()]), "code").value_or(""), 0, now_};
   }
   return std::nullopt;
 }
@@ -240,7 +249,8 @@ void Broker::from_kernel(Channel channel, Frames frames) {
     return wire_.to_client(channel, std::move(frames));
   }
   if (own) {
-    if (parent_id == setup_id_) set_up_ = string_member(text_of(frames[envelope->content()]), "status") == "ok";
+    if (parent_id == setup_id_)
+      set_up_ = string_member(text_of(frames[envelope->content()]), "status") == "ok";
     probe_replied_ = true;
     return probe_answered();
   }
@@ -276,7 +286,8 @@ bool Broker::handle_status(const Envelope& envelope, Frames& frames, const std::
     return true;
   }
   if (*state == "idle") {
-    if (const std::string text = keeper_.end_of_cell(); !text.empty()) stream(text_of(request->header), "stderr", text);
+    if (const std::string text = keeper_.end_of_cell(); !text.empty())
+      stream(text_of(request->header), "stderr", text);
     if (input_for_ == parent_id) input_for_.clear();
     request->busy = false;
     request->idle = true;
@@ -289,7 +300,8 @@ void Broker::note_iopub(const Envelope& envelope, Frames& frames, const std::str
   last_output_ = now_;
   const std::string_view content = text_of(frames[envelope.content()]);
   if (envelope.msg_type == "comm_open") {
-    if (auto id = string_member(content, "comm_id")) comms_[*id] = std::string(text_of(frames[envelope.parent()]));
+    if (auto id = string_member(content, "comm_id"))
+      comms_[*id] = std::string(text_of(frames[envelope.parent()]));
   } else if (envelope.msg_type == "comm_close") {
     if (auto id = string_member(content, "comm_id")) comms_.erase(*id);
   } else if (envelope.msg_type == "execute_input") {
@@ -314,7 +326,8 @@ void Broker::output(bool is_stderr, std::string_view bytes) {
   if (text.empty()) return;
   last_output_ = now_;
   const Request* request = current();
-  stream(request ? text_of(request->header) : std::string_view(last_parent_), is_stderr ? "stderr" : "stdout", text);
+  stream(request ? text_of(request->header) : std::string_view(last_parent_), is_stderr ? "stderr" : "stdout",
+         text);
 }
 
 void Broker::say(std::string_view text) {
@@ -392,7 +405,8 @@ void Broker::end_request(Request& r, const DeathNote& note, bool& blamed) {
 void Broker::publish_error(const Request& r, const DeathNote& note) {
   const std::string_view header = text_of(r.header);
   if (!note.svg.empty()) {
-    const json data = {{"image/svg+xml", note.svg}, {"text/plain", "<memory of the kernel over the last minute>"}};
+    const json data = {{"image/svg+xml", note.svg},
+                       {"text/plain", "<memory of the kernel over the last minute>"}};
     const json content = {{"data", data}, {"metadata", json::object()}, {"transient", json::object()}};
     wire_.to_client(Channel::iopub, author_.make("display_data", {}, header, content));
   }
@@ -427,7 +441,9 @@ void Broker::answer_broken(Channel channel, const Envelope& envelope, Frames fra
 }
 
 void Broker::answer_kernel_info(Request& request) {
-  const json language = {{"name", options_.language}, {"version", ""}, {"mimetype", "text/plain"},
+  const json language = {{"name", options_.language},
+                         {"version", ""},
+                         {"mimetype", "text/plain"},
                          {"file_extension", options_.language == "python" ? ".py" : ".txt"}};
   reply(request, {{"status", "ok"},
                   {"protocol_version", "5.3"},
@@ -445,7 +461,8 @@ void Broker::status(std::string_view parent_header, const char* state) {
 }
 
 void Broker::stream(std::string_view parent_header, const char* name, std::string_view text) {
-  wire_.to_client(Channel::iopub, author_.make("stream", {}, parent_header, {{"name", name}, {"text", text}}));
+  wire_.to_client(Channel::iopub,
+                  author_.make("stream", {}, parent_header, {{"name", name}, {"text", text}}));
 }
 
 void Broker::reply(Request& request, const json& content) {

@@ -2,7 +2,8 @@
 // the requests not yet answered, and when the kernel dies it answers them itself, closes what was open and
 // has a new kernel started, so that no client ever waits for the dead one.
 //
-// It knows no socket and no process: it acts through Wire and Keeper, and time comes in by tick(). One thread.
+// It knows no socket and no process: it acts through Wire and Keeper, and time comes in by tick(). One
+// thread.
 #pragma once
 
 #include <chrono>
@@ -96,7 +97,8 @@ class Broker {
   void begin_shutdown() { shutting_down_ = true; }
   // The oldest cell now running, if any.
   std::optional<Cell> running_cell() const;
-  // The cell that will bear the note if the kernel has died now: the one running, else the first not answered.
+  // The cell that will bear the note if the kernel has died now: the one running, else the first not
+  // answered.
   std::optional<Cell> cell_to_blame() const;
   // Whether the setup code has run well in this kernel.
   bool set_up() const { return set_up_; }

@@ -38,7 +38,8 @@ class BrokerTest : public testing::Test {
     publish("idle", header);
   }
   // Sends a request; returns its header.
-  std::string ask(const std::string& type, const json& content = json::object(), Channel channel = Channel::shell) {
+  std::string ask(const std::string& type, const json& content = json::object(),
+                  Channel channel = Channel::shell) {
     Frames identities;
     identities.push_back(frame_of("client-1"));
     Frames frames = client.make(type, std::move(identities), "{}", content);
@@ -123,7 +124,8 @@ TEST_F(BrokerTest, RejectsUnsignedAndMalformedMessages) {
   Author forger(other, "s");
   Frames identities;
   identities.push_back(frame_of("client-1"));
-  broker.from_client(Channel::shell, forger.make("execute_request", std::move(identities), "{}", {{"code", "evil"}}));
+  broker.from_client(Channel::shell,
+                     forger.make("execute_request", std::move(identities), "{}", {{"code", "evil"}}));
   broker.from_client(Channel::control, {});
   EXPECT_EQ(broker.rejected(), 3);
   EXPECT_TRUE(wire.kernel.empty());
@@ -141,8 +143,8 @@ TEST_F(BrokerTest, AnswersTheRunningCellAndAbortsTheQueued) {
   ASSERT_GE(wire.client.size(), 6u);
   EXPECT_EQ(wire.client[0].parent_id, running_id);
   EXPECT_EQ(wire.client[3].parent_id, queued_id);
-  EXPECT_EQ(wire.told(), (Told{"iopub error", "shell execute_reply:error", "iopub status:idle", "iopub status:busy",
-                               "shell execute_reply:aborted", "iopub status:idle"}));
+  EXPECT_EQ(wire.told(), (Told{"iopub error", "shell execute_reply:error", "iopub status:idle",
+                               "iopub status:busy", "shell execute_reply:aborted", "iopub status:idle"}));
   EXPECT_EQ(keeper.starts, 2);
 }
 
@@ -197,8 +199,10 @@ TEST_F(BrokerTest, TellsOfADeathBetweenCellsInTheNextOne) {
 
 TEST_F(BrokerTest, ClosesTheCommsOfADeadKernel) {
   make_ready();
-  broker.from_kernel(Channel::iopub, kernel.make("comm_open", {}, "{}", {{"comm_id", "c1"}, {"target_name", "t"}}));
-  broker.from_kernel(Channel::iopub, kernel.make("comm_open", {}, "{}", {{"comm_id", "c2"}, {"target_name", "t"}}));
+  broker.from_kernel(Channel::iopub,
+                     kernel.make("comm_open", {}, "{}", {{"comm_id", "c1"}, {"target_name", "t"}}));
+  broker.from_kernel(Channel::iopub,
+                     kernel.make("comm_open", {}, "{}", {{"comm_id", "c2"}, {"target_name", "t"}}));
   broker.from_kernel(Channel::iopub, kernel.make("comm_close", {}, "{}", {{"comm_id", "c1"}}));
   wire.client.clear();
   die();
@@ -217,7 +221,8 @@ TEST_F(BrokerTest, DoesNotRestartAKernelThatCannotStartUntilACellAsks) {
   EXPECT_EQ(keeper.starts, 2);
   wire.client.clear();
   broker.kernel_died(note);
-  EXPECT_EQ(wire.told(), (Told{"iopub status:busy", "iopub error", "shell execute_reply:error", "iopub status:idle"}));
+  EXPECT_EQ(wire.told(),
+            (Told{"iopub status:busy", "iopub error", "shell execute_reply:error", "iopub status:idle"}));
   EXPECT_EQ(keeper.starts, 2);
 }
 

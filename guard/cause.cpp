@@ -321,16 +321,11 @@ void by_signal(const Evidence& e, Verdict& v) {
   if (last != signal) v.evidence.push_back("whose handler was then ended by " + signal_text(last));
   if (is_fault(signal) && by_refusal(e, v)) return;
   switch (signal) {
-    case SIGKILL:
-      return by_kill(e, v);
-    case SIGSEGV:
-      return by_segfault(e, v);
-    case SIGILL:
-      return by_illegal_instruction(e, v);
-    case SIGBUS:
-      return by_bus_error(e, v);
-    case SIGABRT:
-      return by_abort(e, v);
+    case SIGKILL: return by_kill(e, v);
+    case SIGSEGV: return by_segfault(e, v);
+    case SIGILL: return by_illegal_instruction(e, v);
+    case SIGBUS: return by_bus_error(e, v);
+    case SIGABRT: return by_abort(e, v);
     case SIGFPE:
       v.cause = Cause::arithmetic;
       v.title = "an arithmetic error in native code, such as an integer division by zero";

@@ -68,7 +68,8 @@ std::optional<CgroupLeaf> CgroupLeaf::make(int64_t limit, const std::string& nam
   const fs::path folder = parent / (kPrefix + name);
   if (::mkdir(folder.c_str(), 0755) != 0) return std::nullopt;
   leaf.folder_ = folder.string();
-  if (group->version == 2 && !fs::exists(folder / "memory.max")) put((parent / "cgroup.subtree_control").string(), "+memory");
+  if (group->version == 2 && !fs::exists(folder / "memory.max"))
+    put((parent / "cgroup.subtree_control").string(), "+memory");
   const bool ok = group->version == 2 ? limit_v2(leaf.folder_, limit) : limit_v1(leaf.folder_, limit);
   if (!ok) return std::nullopt;
   return leaf;

@@ -22,7 +22,7 @@ class CgroupLeaf {
   std::string procs_file() const { return folder_ + "/cgroup.procs"; }
 
   struct Counters {
-    int64_t oom_kills = 0;  // processes of the leaf killed by any out-of-memory killer
+    int64_t oom_kills = 0;   // processes of the leaf killed by any out-of-memory killer
     int64_t limit_hits = 0;  // times the leaf's own limit was met; v1: 1 if it was since begin()
   };
   // A new process is about to be put inside.

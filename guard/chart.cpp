@@ -45,9 +45,13 @@ std::vector<std::string> text_chart(const std::vector<MemorySample>& samples, in
   constexpr const char* kBlocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   const int64_t top = top_of(samples, line);
   const auto columns = columns_of(samples, top);
-  const int line_row = line > 0 && line <= top
-                           ? std::clamp(kRows - 1 - static_cast<int>(static_cast<double>(line) / static_cast<double>(top) * kRows - 1e-9), 0, kRows - 1)
-                           : -1;
+  const int line_row =
+      line > 0 && line <= top
+          ? std::clamp(
+                kRows - 1 -
+                    static_cast<int>(static_cast<double>(line) / static_cast<double>(top) * kRows - 1e-9),
+                0, kRows - 1)
+          : -1;
   std::vector<std::string> rows;
   for (int row = 0; row < kRows; ++row) {
     std::string text = fmt::format("{:>10} ┤", row == 0 ? bytes_text(top) : row == kRows - 1 ? "0 B" : "");
@@ -68,9 +72,12 @@ std::string svg_chart(const std::vector<MemorySample>& samples, int64_t line) {
   constexpr double kWidth = 640, kHeight = 170, kLeft = 70, kRight = 12, kTop = 14, kBottom = 24;
   const int64_t top = top_of(samples, line);
   const double begin = samples.back().time - kSpan;
-  auto x = [&](double time) { return kLeft + std::max(0.0, (time - begin) / kSpan) * (kWidth - kLeft - kRight); };
+  auto x = [&](double time) {
+    return kLeft + std::max(0.0, (time - begin) / kSpan) * (kWidth - kLeft - kRight);
+  };
   auto y = [&](int64_t bytes) {
-    return kHeight - kBottom - static_cast<double>(bytes) / static_cast<double>(top) * (kHeight - kTop - kBottom);
+    return kHeight - kBottom -
+           static_cast<double>(bytes) / static_cast<double>(top) * (kHeight - kTop - kBottom);
   };
   std::string points;
   for (const auto& s : samples) points += fmt::format("{:.1f},{:.1f} ", x(s.time), y(s.resident));
@@ -82,14 +89,19 @@ std::string svg_chart(const std::vector<MemorySample>& samples, int64_t line) {
       "<polyline points=\"{4}\" fill=\"none\" stroke=\"#2171b5\" stroke-width=\"1.5\"/>",
       kWidth, kHeight, x(samples.front().time), floor, points, x(samples.back().time));
   if (line > 0 && line <= top) {
-    svg += fmt::format("<line x1=\"{0}\" y1=\"{1:.1f}\" x2=\"{2}\" y2=\"{1:.1f}\" stroke=\"#cb181d\" stroke-dasharray=\"5 3\"/>"
-                       "<text x=\"{3}\" y=\"{4:.1f}\" fill=\"#cb181d\">the line, {5}</text>",
-                       kLeft, y(line), kWidth - kRight, kLeft + 4, y(line) + 12, bytes_text(line));
+    svg += fmt::format(
+        "<line x1=\"{0}\" y1=\"{1:.1f}\" x2=\"{2}\" y2=\"{1:.1f}\" stroke=\"#cb181d\" stroke-dasharray=\"5 "
+        "3\"/>"
+        "<text x=\"{3}\" y=\"{4:.1f}\" fill=\"#cb181d\">the line, {5}</text>",
+        kLeft, y(line), kWidth - kRight, kLeft + 4, y(line) + 12, bytes_text(line));
   }
-  svg += fmt::format("<path d=\"M{0} {1}V{2}H{3}\" fill=\"none\" stroke=\"#333\"/>"
-                     "<text x=\"{4}\" y=\"{5}\" text-anchor=\"end\">{6}</text><text x=\"{4}\" y=\"{2}\" text-anchor=\"end\">0</text>"
-                     "<text x=\"{0}\" y=\"{7}\">60 s ago</text><text x=\"{3}\" y=\"{7}\" text-anchor=\"end\">now</text></svg>",
-                     kLeft, kTop, floor, kWidth - kRight, kLeft - 6, kTop + 8, bytes_text(top), kHeight - 6);
+  svg += fmt::format(
+      "<path d=\"M{0} {1}V{2}H{3}\" fill=\"none\" stroke=\"#333\"/>"
+      "<text x=\"{4}\" y=\"{5}\" text-anchor=\"end\">{6}</text><text x=\"{4}\" y=\"{2}\" "
+      "text-anchor=\"end\">0</text>"
+      "<text x=\"{0}\" y=\"{7}\">60 s ago</text><text x=\"{3}\" y=\"{7}\" "
+      "text-anchor=\"end\">now</text></svg>",
+      kLeft, kTop, floor, kWidth - kRight, kLeft - 6, kTop + 8, bytes_text(top), kHeight - 6);
   return svg;
 }
 

@@ -47,10 +47,12 @@ Connection read_connection(const std::filesystem::path& path) {
   const auto text = read_file(path);
   if (!text) fail(ErrorKind::io, "guard", "cannot read the connection file ", path.string());
   json j = json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  if (!j.is_object()) fail(ErrorKind::bad_file, "guard", "connection file ", path.string(), " is not a JSON object");
+  if (!j.is_object())
+    fail(ErrorKind::bad_file, "guard", "connection file ", path.string(), " is not a JSON object");
   if (j.contains("registration_port")) {
     fail(ErrorKind::unsupported, "guard",
-         "the connection file asks for the handshake pattern (registration_port), which the guard does not speak");
+         "the connection file asks for the handshake pattern (registration_port), which the guard does not "
+         "speak");
   }
   Connection c;
   c.transport = member<std::string>(j, "transport", c.transport);
@@ -66,7 +68,8 @@ Connection read_connection(const std::filesystem::path& path) {
     const std::string key = concat(name_of(channel), "_port");
     const int port = member<int>(j, key.c_str(), 0);
     if (port <= 0 || port > 65535) {
-      fail(ErrorKind::bad_file, "guard", "connection file: expected a port `", key, "` of 1 to 65535, got ", port);
+      fail(ErrorKind::bad_file, "guard", "connection file: expected a port `", key, "` of 1 to 65535, got ",
+           port);
     }
     c.ports[static_cast<size_t>(channel)] = port;
   }

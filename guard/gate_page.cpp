@@ -32,7 +32,8 @@ GatePage::GatePage(const std::filesystem::path& path) : path_(path) {
   }
   void* map = ::mmap(nullptr, sizeof(gate::Page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   ::close(fd);
-  if (map == MAP_FAILED) fail(ErrorKind::io, "guard", "cannot map ", path.string(), ": ", std::strerror(errno));
+  if (map == MAP_FAILED)
+    fail(ErrorKind::io, "guard", "cannot map ", path.string(), ": ", std::strerror(errno));
   page_ = new (map) gate::Page{};
   page_->magic = gate::kMagic;
 }
@@ -60,7 +61,8 @@ std::vector<Refusal> GatePage::refusals(uint32_t after) const {
     const uint32_t ticket = r.ticket.load(std::memory_order_acquire);
     if (ticket == 0 || ticket <= after) continue;
     Refusal copy{ticket, r.pid, static_cast<double>(r.time_ns) * 1e-9, r.size, r.resident, r.line, {}};
-    for (int i = 0; i < std::clamp(r.frame_count, 0, gate::kFrames); ++i) copy.frames.push_back(bounded(r.frames[i]));
+    for (int i = 0; i < std::clamp(r.frame_count, 0, gate::kFrames); ++i)
+      copy.frames.push_back(bounded(r.frames[i]));
     out.push_back(std::move(copy));
   }
   std::sort(out.begin(), out.end(), [](auto& a, auto& b) { return a.ticket < b.ticket; });

@@ -63,8 +63,12 @@ class KernelGuard final : public Keeper {
     if (auto parent = environment("JPY_PARENT_PID")) parent_ = std::atoi(parent->c_str());
     if (parent_ != ::getppid()) parent_ = 0;
     Transport::Handlers handlers;
-    handlers.from_client = [this](Channel c, Frames f) { safely([&] { broker_.from_client(c, std::move(f)); }); };
-    handlers.from_kernel = [this](Channel c, Frames f) { safely([&] { broker_.from_kernel(c, std::move(f)); }); };
+    handlers.from_client = [this](Channel c, Frames f) {
+      safely([&] { broker_.from_client(c, std::move(f)); });
+    };
+    handlers.from_kernel = [this](Channel c, Frames f) {
+      safely([&] { broker_.from_kernel(c, std::move(f)); });
+    };
     handlers.subscribed = [this](std::string_view topic) { safely([&] { broker_.subscribed(topic); }); };
     handlers.passes_at_once = [this] { return broker_.ready(); };
     wire_->set_handlers(std::move(handlers));
@@ -257,7 +261,8 @@ void KernelGuard::sample() {
   look_for_stalls();
   if (!warning.empty()) broker_.say(warning);
   if (ward_.must_interrupt()) {
-    broker_.say("plimsoll: over the memory line; the cell is interrupted before the system kills the kernel.\n");
+    broker_.say(
+        "plimsoll: over the memory line; the cell is interrupted before the system kills the kernel.\n");
     interrupt();
   }
 }
@@ -288,8 +293,14 @@ DeathNote KernelGuard::explain() {
     report.execution_count = cell->execution_count;
     report.cell_seconds = seconds(now_) - seconds(cell->since);
   }
-  NoteInput input{report.verdict, report.evidence.samples, report.evidence.line, report.code, report.execution_count,
-                  report.evidence.last_words, 0, !report.evidence.at_start};
+  NoteInput input{report.verdict,
+                  report.evidence.samples,
+                  report.evidence.line,
+                  report.code,
+                  report.execution_count,
+                  report.evidence.last_words,
+                  0,
+                  !report.evidence.at_start};
   report.note = note_lines(input, /*colours=*/false);
   input.report = write_report(reports_folder(), report);
 
@@ -297,9 +308,10 @@ DeathNote KernelGuard::explain() {
   note.ename = "KernelDied";
   note.evalue = report.verdict.title;
   note.traceback = note_lines(input, /*colours=*/true);
-  note.short_text = fmt::format("plimsoll: the kernel died before this cell ran: {}. Variables are gone; run the cells above again{}.\n",
-                                report.verdict.title,
-                                input.report > 0 ? fmt::format(" (plimsoll report {})", input.report) : "");
+  note.short_text = fmt::format(
+      "plimsoll: the kernel died before this cell ran: {}. Variables are gone; run the cells above "
+      "again{}.\n",
+      report.verdict.title, input.report > 0 ? fmt::format(" (plimsoll report {})", input.report) : "");
   if (is_memory(report.verdict.cause)) note.svg = svg_chart(report.evidence.samples, report.evidence.line);
   return note;
 }

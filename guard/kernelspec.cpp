@@ -155,7 +155,8 @@ fs::path install_kernelspec(const InstallOptions& options, const std::vector<fs:
     for (const auto& folder : folders) looked += "\n  " + folder.string();
     fail(ErrorKind::not_found, kPlace, "no kernel named ", options.of, " in", looked);
   }
-  require(!spec->guards(), kPlace, "expected a kernel to guard, got ", options.of, ", which is guarded already");
+  require(!spec->guards(), kPlace, "expected a kernel to guard, got ", options.of,
+          ", which is guarded already");
   const std::string name = options.name.empty() ? options.of + "-guarded" : options.name;
   require(valid_name(name), kPlace, "expected a name of letters, digits, '.', '_' and '-', got '", name, "'");
   require(name != options.of, kPlace, "expected a name other than that of the kernel itself, got ", name);
@@ -167,10 +168,12 @@ fs::path install_kernelspec(const InstallOptions& options, const std::vector<fs:
   if (error) fail(ErrorKind::io, kPlace, "cannot create ", folder.string(), ": ", error.message());
   for (const auto& entry : fs::directory_iterator(spec->folder, error)) {
     if (!entry.is_regular_file() || entry.path().filename() == "kernel.json") continue;
-    fs::copy_file(entry.path(), folder / entry.path().filename(), fs::copy_options::overwrite_existing, error);
+    fs::copy_file(entry.path(), folder / entry.path().filename(), fs::copy_options::overwrite_existing,
+                  error);
   }
   write_file(folder / "kernel.json", guarded_twin(*spec, options).dump(1) + "\n");
-  fs::permissions(folder / "kernel.json", fs::perms::group_read | fs::perms::others_read, fs::perm_options::add, error);
+  fs::permissions(folder / "kernel.json", fs::perms::group_read | fs::perms::others_read,
+                  fs::perm_options::add, error);
   return folder;
 }
 

@@ -15,8 +15,12 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 Kernelspec plain(const fs::path& folder) {
-  return {"python3", folder, {{"argv", {"/env/bin/python", "-m", "ipykernel_launcher", "-f", "{connection_file}"}},
-                              {"display_name", "Python 3"}, {"language", "python"}, {"env", {{"A", "1"}}}}};
+  return {"python3",
+          folder,
+          {{"argv", {"/env/bin/python", "-m", "ipykernel_launcher", "-f", "{connection_file}"}},
+           {"display_name", "Python 3"},
+           {"language", "python"},
+           {"env", {{"A", "1"}}}}};
 }
 
 TEST(Kernelspec, TwinKeepsTheKernelAndPutsTheGuardBeforeIt) {
@@ -26,8 +30,9 @@ TEST(Kernelspec, TwinKeepsTheKernelAndPutsTheGuardBeforeIt) {
   const json twin = guarded_twin(plain("/env/share/jupyter/kernels/python3"), options);
   const std::vector<std::string> argv = twin["argv"];
   EXPECT_EQ(argv.front(), "/opt/bin/plimsoll-guard");
-  EXPECT_EQ(std::vector<std::string>(argv.end() - 5, argv.end()),
-            (std::vector<std::string>{"/env/bin/python", "-m", "ipykernel_launcher", "-f", "{connection_file}"}));
+  EXPECT_EQ(
+      std::vector<std::string>(argv.end() - 5, argv.end()),
+      (std::vector<std::string>{"/env/bin/python", "-m", "ipykernel_launcher", "-f", "{connection_file}"}));
   EXPECT_NE(std::find(argv.begin(), argv.end(), "4GiB"), argv.end());
   EXPECT_EQ(twin["env"]["A"], "1");
   EXPECT_EQ(twin["metadata"]["supported_encryption"][0], "curve");

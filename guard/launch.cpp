@@ -47,8 +47,8 @@ bool speaks_ipc(const std::vector<std::string>& argv) {
 
 bool is_ipykernel(const std::vector<std::string>& argv) { return mentions(argv, "ipykernel"); }
 
-Launch prepare_launch(const GuardOptions& options, const Connection& front, const std::filesystem::path& folder,
-                      int generation) {
+Launch prepare_launch(const GuardOptions& options, const Connection& front,
+                      const std::filesystem::path& folder, int generation) {
   Launch launch;
   launch.connection = front;
   const bool ipc = options.transport.empty() ? speaks_ipc(options.command) : options.transport == "ipc";
@@ -73,7 +73,8 @@ Launch prepare_launch(const GuardOptions& options, const Connection& front, cons
     }
     launch.argv.push_back(std::move(word));
   }
-  // With its own capture on, the text of a fatal error dies inside the kernel; the guard reads it from the pipe.
+  // With its own capture on, the text of a fatal error dies inside the kernel; the guard reads it from the
+  // pipe.
   if (is_ipykernel(launch.argv)) launch.argv.push_back("--IPKernelApp.capture_fd_output=False");
   return launch;
 }
@@ -83,7 +84,8 @@ std::vector<std::string> environment_with(const std::vector<std::string>& change
   auto name = [](const std::string& entry) { return entry.substr(0, entry.find('=') + 1); };
   for (char** entry = ::environ; *entry; ++entry) {
     const std::string text = *entry;
-    const bool replaced = std::any_of(changes.begin(), changes.end(), [&](auto& c) { return name(c) == name(text); });
+    const bool replaced =
+        std::any_of(changes.begin(), changes.end(), [&](auto& c) { return name(c) == name(text); });
     if (!replaced) all.push_back(text);
   }
   all.insert(all.end(), changes.begin(), changes.end());

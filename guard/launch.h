@@ -24,8 +24,8 @@ struct Launch {
 
 // The launch number `generation`, on sockets that no earlier one used. Writes the connection file.
 // Throws Error{io}.
-Launch prepare_launch(const GuardOptions& options, const Connection& front, const std::filesystem::path& folder,
-                      int generation);
+Launch prepare_launch(const GuardOptions& options, const Connection& front,
+                      const std::filesystem::path& folder, int generation);
 
 // The guard's environment with `changes` ("NAME=value") in place.
 std::vector<std::string> environment_with(const std::vector<std::string>& changes);

@@ -15,7 +15,8 @@ Line choose_line(const std::string& asked) {
   const bool limited = limit > 0 && (total == 0 || limit < total);
   const int64_t whole = limited ? limit : total;
   if (!asked.empty()) return {parse_bytes(asked, whole), concat("--memory ", asked)};
-  if (auto set = environment("PLIMSOLL_MEMORY")) return {parse_bytes(*set, whole), concat("PLIMSOLL_MEMORY=", *set)};
+  if (auto set = environment("PLIMSOLL_MEMORY"))
+    return {parse_bytes(*set, whole), concat("PLIMSOLL_MEMORY=", *set)};
   return {whole / 10 * 9, limited ? "90 % of the control group's limit" : "90 % of the machine's memory"};
 }
 

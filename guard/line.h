@@ -8,7 +8,6 @@
 
 namespace plimsoll::guard {
 
-
 struct Line {
   int64_t bytes = 0;   // 0: nothing to go by, no line is drawn
   std::string source;  // "--memory 4GiB", "90 % of the container's limit", …

@@ -22,7 +22,8 @@ class Walker {
   explicit Walker(std::string_view text) : text_(text) {}
 
   void space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) {
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) {
       ++at_;
     }
   }
@@ -119,8 +120,8 @@ std::optional<Envelope> open_envelope(const Frames& frames) {
 
 bool signature_fits(Signer& signer, const Frames& frames, size_t d) {
   if (!signer.enabled()) return true;
-  const std::string expected =
-      signer.sign(text_of(frames[d + 2]), text_of(frames[d + 3]), text_of(frames[d + 4]), text_of(frames[d + 5]));
+  const std::string expected = signer.sign(text_of(frames[d + 2]), text_of(frames[d + 3]),
+                                           text_of(frames[d + 4]), text_of(frames[d + 5]));
   const std::string_view got = text_of(frames[d + 1]);
   return got.size() == expected.size() && CRYPTO_memcmp(got.data(), expected.data(), got.size()) == 0;
 }
@@ -128,8 +129,8 @@ bool signature_fits(Signer& signer, const Frames& frames, size_t d) {
 Frames Author::make(std::string_view msg_type, Frames identities, std::string_view parent_header,
                     const json& content, const json& metadata) {
   last_id_ = random_hex();
-  const json header = {{"msg_id", last_id_},     {"msg_type", msg_type},  {"username", "plimsoll"},
-                       {"session", session_},    {"date", timestamp()},   {"version", "5.3"}};
+  const json header = {{"msg_id", last_id_},  {"msg_type", msg_type}, {"username", "plimsoll"},
+                       {"session", session_}, {"date", timestamp()},  {"version", "5.3"}};
   // Text from a dying process may break off inside a character; it must not stop the message.
   constexpr auto kReplace = json::error_handler_t::replace;
   const std::string h = header.dump(-1, ' ', false, kReplace);

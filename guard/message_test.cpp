@@ -20,7 +20,8 @@ TEST(Signer, MatchesTheKnownVectorOfRfc4231) {
 
 TEST(Signer, TakesOtherDigestsAndLongKeys) {
   Signer sha512("Jefe", "hmac-sha512");
-  EXPECT_EQ(sha512.sign("what do ya ", "want ", "for ", "nothing?").substr(0, 32), "164b7a7bfcf819e2e395fbe73b56e0a3");
+  EXPECT_EQ(sha512.sign("what do ya ", "want ", "for ", "nothing?").substr(0, 32),
+            "164b7a7bfcf819e2e395fbe73b56e0a3");
   Signer longer(std::string(131, '\xaa'), "hmac-sha256");
   EXPECT_EQ(longer.sign("Test Using Larger Than Block-Size Key", " - Hash Key First", "", ""),
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");

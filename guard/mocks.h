@@ -28,15 +28,20 @@ inline Sent sent_of(Channel channel, Frames frames) {
 
 class MockWire final : public Wire {
  public:
-  void to_client(Channel channel, Frames frames) override { client.push_back(sent_of(channel, std::move(frames))); }
-  void to_kernel(Channel channel, Frames frames) override { kernel.push_back(sent_of(channel, std::move(frames))); }
+  void to_client(Channel channel, Frames frames) override {
+    client.push_back(sent_of(channel, std::move(frames)));
+  }
+  void to_kernel(Channel channel, Frames frames) override {
+    kernel.push_back(sent_of(channel, std::move(frames)));
+  }
   // What clients were sent since the last call, as "iopub status:busy" or "shell execute_reply:error".
   std::vector<std::string> told() {
     std::vector<std::string> out;
     for (const auto& s : client) {
       std::string text = std::string(name_of(s.channel)) + " " + s.type;
       for (const char* key : {"execution_state", "status"}) {
-        if (s.content.is_object() && s.content.contains(key)) text.append(":").append(s.content[key].get<std::string>());
+        if (s.content.is_object() && s.content.contains(key))
+          text.append(":").append(s.content[key].get<std::string>());
       }
       out.push_back(text);
     }

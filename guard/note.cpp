@@ -60,10 +60,12 @@ void write_where(Writer& out, const NoteInput& in) {
   if (in.code.empty() && stack.empty()) return;
   out.heading("Where");
   if (at > 0 && static_cast<size_t>(at) <= code.size()) {
-    out.item(fmt::format("cell [{}], line {}: {}", in.execution_count, at, code[static_cast<size_t>(at) - 1]));
+    out.item(
+        fmt::format("cell [{}], line {}: {}", in.execution_count, at, code[static_cast<size_t>(at) - 1]));
   } else if (!code.empty()) {
     const auto first = std::find_if(code.begin(), code.end(), [](auto& l) { return !l.empty(); });
-    out.item(fmt::format("cell [{}]: {}{}", in.execution_count, first == code.end() ? "" : *first, code.size() > 1 ? " …" : ""));
+    out.item(fmt::format("cell [{}]: {}{}", in.execution_count, first == code.end() ? "" : *first,
+                         code.size() > 1 ? " …" : ""));
   }
   for (size_t i = 0; i < stack.size() && i < kMostFrames; ++i) {
     const std::string file = is_cell_file(stack[i].file) ? "the cell" : stack[i].file;

@@ -26,8 +26,8 @@ namespace {
 double seconds(const std::string& option, const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
-  require(!text.empty() && *end == '\0' && value >= 0 && value < 1e9, "guard",
-          "expected seconds after ", option, ", got '", text, "'");
+  require(!text.empty() && *end == '\0' && value >= 0 && value < 1e9, "guard", "expected seconds after ",
+          option, ", got '", text, "'");
   return value;
 }
 
@@ -48,16 +48,26 @@ GuardOptions parse_options(const std::vector<std::string>& words) {
     }
     if (word.empty() || word[0] != '-') break;
     if (word == "-h" || word == "--help") return {};
-    if (word == "-f") options.connection_file = value();
-    else if (word == "--memory") options.memory = value();
-    else if (word == "--stall-notice") options.stall_notice = seconds(word, value());
-    else if (word == "--stall-timeout") options.stall_timeout = seconds(word, value());
-    else if (word == "--name") options.name = value();
-    else if (word == "--language") options.language = value();
-    else if (word == "--transport") options.transport = value();
-    else if (word == "--no-gate") options.gate = false;
-    else if (word == "--no-cgroup") options.cgroup = false;
-    else fail(ErrorKind::invalid_argument, "guard", "unknown option ", word, "\n", usage());
+    if (word == "-f")
+      options.connection_file = value();
+    else if (word == "--memory")
+      options.memory = value();
+    else if (word == "--stall-notice")
+      options.stall_notice = seconds(word, value());
+    else if (word == "--stall-timeout")
+      options.stall_timeout = seconds(word, value());
+    else if (word == "--name")
+      options.name = value();
+    else if (word == "--language")
+      options.language = value();
+    else if (word == "--transport")
+      options.transport = value();
+    else if (word == "--no-gate")
+      options.gate = false;
+    else if (word == "--no-cgroup")
+      options.cgroup = false;
+    else
+      fail(ErrorKind::invalid_argument, "guard", "unknown option ", word, "\n", usage());
   }
   require(options.transport.empty() || options.transport == "ipc" || options.transport == "tcp", "guard",
           "expected --transport ipc or tcp, got ", options.transport);

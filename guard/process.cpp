@@ -86,7 +86,8 @@ struct Plan {
     ::setrlimit(RLIMIT_DATA, &limit);
   }
   // Whoever started the guard may have had SIGINT ignored; Python would then ignore interrupts too.
-  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE, SIGUSR1, SIGUSR2, SIGQUIT}) ::signal(signal, SIG_DFL);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE, SIGUSR1, SIGUSR2, SIGQUIT})
+    ::signal(signal, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -118,7 +119,8 @@ Process Process::start(const ProcessOptions& options) {
   const pid_t pid = ::fork();
   if (pid == 0) run_child(plan);
   const int fork_error = errno;
-  for (int* fd : {&plan.out.write, &plan.err.write, &plan.stacks.write, &plan.failure.write, &plan.devnull}) close_fd(*fd);
+  for (int* fd : {&plan.out.write, &plan.err.write, &plan.stacks.write, &plan.failure.write, &plan.devnull})
+    close_fd(*fd);
 
   Process process;
   process.fds_[0] = plan.out.read;

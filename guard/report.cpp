@@ -33,8 +33,12 @@ json refusals_json(const std::vector<Refusal>& refusals) {
 json faults_json(const std::vector<Fault>& faults) {
   json out = json::array();
   for (const auto& f : faults) {
-    out.push_back({{"signal", f.signal}, {"code", f.code}, {"address", fmt::format("0x{:x}", f.address)},
-                   {"module", f.module}, {"mapping", f.mapping}, {"instruction", f.instruction}});
+    out.push_back({{"signal", f.signal},
+                   {"code", f.code},
+                   {"address", fmt::format("0x{:x}", f.address)},
+                   {"module", f.module},
+                   {"mapping", f.mapping},
+                   {"instruction", f.instruction}});
   }
   return out;
 }
@@ -69,7 +73,8 @@ void prune(const fs::path& folder) {
   auto numbers = list_reports(folder);
   std::error_code ignored;
   for (size_t i = 0; i + kMostReports < numbers.size(); ++i) {
-    for (const char* end : {".json", ".html"}) fs::remove(folder / (std::to_string(numbers[i]) + end), ignored);
+    for (const char* end : {".json", ".html"})
+      fs::remove(folder / (std::to_string(numbers[i]) + end), ignored);
   }
 }
 
@@ -77,7 +82,8 @@ void prune(const fs::path& folder) {
 int claim(const fs::path& folder) {
   const auto numbers = list_reports(folder);
   for (int n = numbers.empty() ? 1 : numbers.back() + 1, tries = 0; tries < 1000; ++n, ++tries) {
-    const int fd = ::open((folder / fmt::format("{}.json", n)).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const int fd =
+        ::open((folder / fmt::format("{}.json", n)).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd >= 0) {
       ::close(fd);
       return n;
@@ -95,37 +101,42 @@ json report_json(const ReportInput& in) {
   json samples = json::array();
   const double end = in.evidence.samples.empty() ? 0 : in.evidence.samples.back().time;
   for (const auto& s : in.evidence.samples) samples.push_back({s.time - end, s.resident, s.available});
-  return {{"format", 1},
-          {"kernel", in.name},
-          {"command", in.command},
-          {"pid", in.evidence.pid},
-          {"cause", name_of(in.verdict.cause)},
-          {"certain", in.verdict.certain},
-          {"title", in.verdict.title},
-          {"evidence", in.verdict.evidence},
-          {"advice", in.verdict.advice},
-          {"wait_status", in.evidence.wait_status},
-          {"cell", {{"code", in.code}, {"execution_count", in.execution_count}, {"seconds", in.cell_seconds}}},
-          {"stderr", in.evidence.last_words},
-          {"memory", {{"line", in.evidence.line}, {"hard_limit", in.evidence.leaf_limit}, {"samples", samples}}},
-          {"refusals", refusals_json(in.evidence.refusals)},
-          {"faults", faults_json(in.evidence.faults)},
-          {"note", in.note}};
+  return {
+      {"format", 1},
+      {"kernel", in.name},
+      {"command", in.command},
+      {"pid", in.evidence.pid},
+      {"cause", name_of(in.verdict.cause)},
+      {"certain", in.verdict.certain},
+      {"title", in.verdict.title},
+      {"evidence", in.verdict.evidence},
+      {"advice", in.verdict.advice},
+      {"wait_status", in.evidence.wait_status},
+      {"cell", {{"code", in.code}, {"execution_count", in.execution_count}, {"seconds", in.cell_seconds}}},
+      {"stderr", in.evidence.last_words},
+      {"memory", {{"line", in.evidence.line}, {"hard_limit", in.evidence.leaf_limit}, {"samples", samples}}},
+      {"refusals", refusals_json(in.evidence.refusals)},
+      {"faults", faults_json(in.evidence.faults)},
+      {"note", in.note}};
 }
 
 std::string report_html(const json& r) {
   std::string note;
   for (const auto& line : r.at("note")) note += escape(line.get<std::string>()) + "\n";
   return fmt::format(
-      "<!doctype html><html><head><meta charset=\"utf-8\"><title>Report {0}</title><style>body{{font:15px/1.5 sans-serif;"
-      "max-width:60em;margin:2em auto;padding:0 1em}}pre{{background:#f6f6f6;padding:1em;overflow:auto}}</style></head><body>"
+      "<!doctype html><html><head><meta charset=\"utf-8\"><title>Report "
+      "{0}</title><style>body{{font:15px/1.5 sans-serif;"
+      "max-width:60em;margin:2em auto;padding:0 "
+      "1em}}pre{{background:#f6f6f6;padding:1em;overflow:auto}}</style></head><body>"
       "<h1>Report {0}: {1}</h1><p>{2}, kernel {3}, process {4}. Cause: <b>{5}</b> ({6}).</p>"
       "<h2>What it rests on</h2>{7}<h2>What to do</h2>{8}<h2>Memory over the last minute</h2>{9}"
-      "<h2>The cell</h2><pre>{10}</pre><h2>The note in the cell</h2><pre>{11}</pre><h2>Its last words</h2><pre>{12}</pre>"
+      "<h2>The cell</h2><pre>{10}</pre><h2>The note in the cell</h2><pre>{11}</pre><h2>Its last "
+      "words</h2><pre>{12}</pre>"
       "</body></html>\n",
-      r.value("number", 0), escape(r.at("title")), escape(r.value("time", "")), escape(r.at("kernel")), r.at("pid").get<int>(),
-      escape(r.at("cause")), r.at("certain").get<bool>() ? "certain" : "likely", list_html(r.at("evidence")),
-      list_html(r.at("advice")), svg_chart(samples_of(r), r.at("memory").at("line")), escape(r.at("cell").at("code")), note,
+      r.value("number", 0), escape(r.at("title")), escape(r.value("time", "")), escape(r.at("kernel")),
+      r.at("pid").get<int>(), escape(r.at("cause")), r.at("certain").get<bool>() ? "certain" : "likely",
+      list_html(r.at("evidence")), list_html(r.at("advice")),
+      svg_chart(samples_of(r), r.at("memory").at("line")), escape(r.at("cell").at("code")), note,
       escape(r.at("stderr")));
 }
 

@@ -25,7 +25,8 @@ double clock_seconds() {
 
 void to_stderr(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
-// Takes what there is on the process's stderr; a fatal error's text is shown too, for a script has no cell to hold it.
+// Takes what there is on the process's stderr; a fatal error's text is shown too, for a script has no cell to
+// hold it.
 bool pass_errors(Ward& ward) {
   const std::string text = ward.process().read_err();
   if (text.empty()) return false;
@@ -91,7 +92,9 @@ int guard_script(const GuardOptions& options) {
   }
   if (needs_note(report.evidence)) {
     report.verdict = judge(report.evidence);
-    NoteInput input{report.verdict, report.evidence.samples, report.evidence.line, "", 0, report.evidence.last_words, 0, false};
+    NoteInput input{
+        report.verdict, report.evidence.samples, report.evidence.line, "", 0, report.evidence.last_words, 0,
+        false};
     report.note = note_lines(input, false);
     input.report = write_report(reports_folder(), report);
     for (const auto& line : note_lines(input, ::isatty(2) != 0)) to_stderr(line + "\n");

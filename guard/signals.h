@@ -1,5 +1,5 @@
-// Signals as bytes in a pipe, so that the loop can poll for them. They are blocked in every thread and taken by
-// one of their own: no system call of the loop, or of ZeroMQ in it, is ever interrupted. One per process.
+// Signals as bytes in a pipe, so that the loop can poll for them. They are blocked in every thread and taken
+// by one of their own: no system call of the loop, or of ZeroMQ in it, is ever interrupted. One per process.
 #pragma once
 
 #include <initializer_list>
@@ -10,7 +10,8 @@ namespace plimsoll::guard {
 
 class SignalPipe {
  public:
-  // Takes `signals` until destroyed; SIGPIPE is ignored. To be made before any other thread. Throws Error{io}.
+  // Takes `signals` until destroyed; SIGPIPE is ignored. To be made before any other thread. Throws
+  // Error{io}.
   explicit SignalPipe(std::initializer_list<int> signals);
   ~SignalPipe();
   SignalPipe(const SignalPipe&) = delete;

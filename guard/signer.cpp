@@ -1,5 +1,5 @@
-// SHA-256, which all clients use, is called directly: OpenSSL's providers for everything else would make up a third of
-// the guard's memory. Another digest brings them in.
+// SHA-256, which all clients use, is called directly: OpenSSL's providers for everything else would make up a
+// third of the guard's memory. Another digest brings them in.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "guard/signer.h"
 
@@ -29,7 +29,9 @@ std::string hexadecimal(const unsigned char* bytes, size_t size) {
   return hex;
 }
 
-const unsigned char* bytes_of(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
+const unsigned char* bytes_of(std::string_view text) {
+  return reinterpret_cast<const unsigned char*>(text.data());
+}
 
 }  // namespace
 

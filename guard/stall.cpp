@@ -59,13 +59,15 @@ StallVerdict idle_verdict(const std::deque<StallReading>& readings, const Rates&
   const bool others = readings.back().others_wait_for_io;
   switch (usual(readings)) {
     case Doing::lock:
-      if (others) return {StallKind::waiting_for_io, "the main thread waits for another thread, and that one for data"};
-      return {StallKind::deadlocked,
-              fmt::format("the main thread waits for a lock and nothing runs that could release it ({:.1f} % CPU in {:.0f} s)",
-                          100 * r.cpu, r.seconds)};
+      if (others)
+        return {StallKind::waiting_for_io, "the main thread waits for another thread, and that one for data"};
+      return {StallKind::deadlocked, fmt::format("the main thread waits for a lock and nothing runs that "
+                                                 "could release it ({:.1f} % CPU in {:.0f} s)",
+                                                 100 * r.cpu, r.seconds)};
     case Doing::sleep: return {StallKind::sleeping, "it sleeps, as the program asked"};
     case Doing::disk: return {StallKind::waiting_for_io, "it waits for a disk or a network file system"};
-    case Doing::io: return {StallKind::waiting_for_io, "it waits for a network connection, a pipe or a child process"};
+    case Doing::io:
+      return {StallKind::waiting_for_io, "it waits for a network connection, a pipe or a child process"};
     default: return {StallKind::waiting_for_io, "it uses no processor time and waits for something outside"};
   }
 }
@@ -73,8 +75,9 @@ StallVerdict idle_verdict(const std::deque<StallReading>& readings, const Rates&
 }  // namespace
 
 const char* name_of(StallKind kind) {
-  constexpr const char* kNames[] = {"working", "slow", "spinning", "deadlocked", "memory-stalled",
-                                    "waiting on I/O", "waiting for input", "sleeping", "GPU hang"};
+  constexpr const char* kNames[] = {"working",           "slow",           "spinning",
+                                    "deadlocked",        "memory-stalled", "waiting on I/O",
+                                    "waiting for input", "sleeping",       "GPU hang"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -84,25 +87,28 @@ StallVerdict judge_stall(const std::deque<StallReading>& readings, bool waiting_
   if (readings.size() < 3) return {};
   const Rates r = rates_of(readings);
   if (r.cpu < kBusyShare && (r.faults > kFaultsPerSecond || r.pressure > kPressure)) {
-    return {StallKind::memory_stalled,
-            fmt::format("it waits for memory: {:.0f} pages a second from disk, {:.0f} % of the time lost to memory pressure",
-                        r.faults, r.pressure)};
+    return {StallKind::memory_stalled, fmt::format("it waits for memory: {:.0f} pages a second from disk, "
+                                                   "{:.0f} % of the time lost to memory pressure",
+                                                   r.faults, r.pressure)};
   }
   const bool moves = r.io > kMovesBytes || r.memory_moved > kMovesBytes || r.child_cpu > kIdleShare;
   const bool same_place = all_equal(python.stacks);
   if (readings.back().gpu_in_use && same_place && !python.in_interpreter && !moves) {
-    return {StallKind::gpu_hang, fmt::format("it has waited for the GPU at the same line for {:.0f} s", r.seconds)};
+    return {StallKind::gpu_hang,
+            fmt::format("it has waited for the GPU at the same line for {:.0f} s", r.seconds)};
   }
   if (r.cpu < kIdleShare && r.child_cpu < kIdleShare && r.io <= kMovesBytes) return idle_verdict(readings, r);
   // On a loaded machine a busy thread gets little of the processor, but it is always found ready to run.
   if (usual(readings) == Doing::running && same_place && python.in_interpreter &&
       no_value_changes(python.values) && !moves) {
     return {StallKind::spinning,
-            fmt::format("one line of Python runs over and over, and nothing else changes ({:.0f} % CPU in {:.0f} s)",
-                        100 * r.cpu, r.seconds)};
+            fmt::format(
+                "one line of Python runs over and over, and nothing else changes ({:.0f} % CPU in {:.0f} s)",
+                100 * r.cpu, r.seconds)};
   }
-  return {StallKind::slow, fmt::format("it works: {:.0f} % CPU, {} read and written, memory moved by {}",
-                                       100 * (r.cpu + r.child_cpu), bytes_text(r.io), bytes_text(r.memory_moved))};
+  return {StallKind::slow,
+          fmt::format("it works: {:.0f} % CPU, {} read and written, memory moved by {}",
+                      100 * (r.cpu + r.child_cpu), bytes_text(r.io), bytes_text(r.memory_moved))};
 }
 
 }  // namespace plimsoll::guard

@@ -1,5 +1,5 @@
-// Why a cell gives no sign of life. Readings of the process come in once a second, a verdict comes out; nothing is
-// ever ended here. The judgement is pure; take_reading() looks at /proc.
+// Why a cell gives no sign of life. Readings of the process come in once a second, a verdict comes out;
+// nothing is ever ended here. The judgement is pure; take_reading() looks at /proc.
 #pragma once
 
 #include <sys/types.h>
@@ -21,15 +21,26 @@ struct StallReading {
   double cpu = 0;              // seconds used so far, all threads
   double child_cpu = 0;        // the same of all descendants
   Doing doing = Doing::other;  // the main thread
-  bool others_wait_for_io = false;  // some other thread waits for a socket, a pipe or a disk, or sleeps for a while
-  int64_t io_bytes = 0;        // read and written so far
+  bool others_wait_for_io =
+      false;             // some other thread waits for a socket, a pipe or a disk, or sleeps for a while
+  int64_t io_bytes = 0;  // read and written so far
   int64_t major_faults = 0;
   int64_t resident = 0;
   double memory_pressure = 0;  // percent of time that all tasks waited for memory (PSI full, avg10)
   bool gpu_in_use = false;     // a GPU's device file is open
 };
 
-enum class StallKind { working, slow, spinning, deadlocked, memory_stalled, waiting_for_io, waiting_for_input, sleeping, gpu_hang };
+enum class StallKind {
+  working,
+  slow,
+  spinning,
+  deadlocked,
+  memory_stalled,
+  waiting_for_io,
+  waiting_for_input,
+  sleeping,
+  gpu_hang
+};
 const char* name_of(StallKind kind);
 
 struct StallVerdict {
@@ -48,8 +59,8 @@ struct StallStacks {
 StallVerdict judge_stall(const std::deque<StallReading>& readings, bool waiting_for_input,
                          const StallStacks& stacks);
 
-// Nothing if the process cannot be read. `own` are threads of the kernel's machinery, which wait all the time and
-// tell nothing.
+// Nothing if the process cannot be read. `own` are threads of the kernel's machinery, which wait all the time
+// and tell nothing.
 std::optional<StallReading> take_reading(pid_t pid, double now, const std::set<pid_t>& own);
 
 }  // namespace plimsoll::guard

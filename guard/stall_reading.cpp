@@ -27,12 +27,12 @@ bool one_of(long number, std::initializer_list<long> numbers) {
 bool is_sleep(long call) {
   return one_of(call, {
 #ifdef SYS_nanosleep
-      SYS_nanosleep,
+                          SYS_nanosleep,
 #endif
 #ifdef SYS_clock_nanosleep
-      SYS_clock_nanosleep,
+                          SYS_clock_nanosleep,
 #endif
-  });
+                      });
 }
 
 bool is_lock(long call) {
@@ -76,7 +76,8 @@ Doing doing_of(const fs::path& task) {
   if (stat->state == 'R') return Doing::running;
   if (stat->state == 'D') return Doing::disk;
   const std::string text = read_file(task / "syscall").value_or("");
-  if (text.empty() || text[0] < '0' || text[0] > '9') return text.rfind("running", 0) == 0 ? Doing::running : Doing::other;
+  if (text.empty() || text[0] < '0' || text[0] > '9')
+    return text.rfind("running", 0) == 0 ? Doing::running : Doing::other;
   const long call = std::strtol(text.c_str(), nullptr, 10);
   if (is_lock(call)) return Doing::lock;
   return is_sleep(call) ? Doing::sleep : Doing::io;
@@ -114,7 +115,8 @@ std::optional<StallReading> take_reading(pid_t pid, double now, const std::set<p
     const pid_t thread = std::atoi(task.path().filename().c_str());
     if (thread == pid || own.count(thread) != 0) continue;
     const Doing doing = doing_of(task.path());
-    r.others_wait_for_io = r.others_wait_for_io || doing == Doing::disk || doing == Doing::io || doing == Doing::sleep;
+    r.others_wait_for_io =
+        r.others_wait_for_io || doing == Doing::disk || doing == Doing::io || doing == Doing::sleep;
   }
   const std::string pressure = read_file("/proc/pressure/memory").value_or("");
   const size_t full = pressure.find("full avg10=");

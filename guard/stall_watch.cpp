@@ -57,7 +57,8 @@ bool stands_still(StallKind kind) {
 void StallWatch::begin_process(pid_t pid) {
   own_threads_.clear();
   std::error_code error;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", error)) {
+  for (const auto& task :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", error)) {
     own_threads_.insert(std::atoi(task.path().filename().c_str()));
   }
 }
@@ -74,7 +75,8 @@ void StallWatch::begin_cell(double) {
 bool StallWatch::wants_stack(double now, double last_sign) const {
   const double quiet = now - last_sign;
   const bool before_notice = quiet > notice_ - kStacks - 1 && quiet < notice_;
-  const bool before_verdict = quiet > kVerdictAfter * notice_ - kStacks - 1 && quiet < kVerdictAfter * notice_;
+  const bool before_verdict =
+      quiet > kVerdictAfter * notice_ - kStacks - 1 && quiet < kVerdictAfter * notice_;
   return before_notice || before_verdict;
 }
 
@@ -114,7 +116,8 @@ std::string StallWatch::look(const Look& at) {
 }
 
 std::string StallWatch::tell(double quiet) const {
-  std::string text = fmt::format("plimsoll: no sign of life for {:.0f} s: {}. {}.\n", quiet, name_of(verdict_.kind), verdict_.text);
+  std::string text = fmt::format("plimsoll: no sign of life for {:.0f} s: {}. {}.\n", quiet,
+                                 name_of(verdict_.kind), verdict_.text);
   if (!python_.stacks.empty()) text += "  Python is at (innermost first):\n" + python_.stacks.back();
   return text + "  Nothing was ended; interrupt the kernel if you do not want to wait.\n";
 }

@@ -13,8 +13,8 @@ namespace plimsoll::guard {
 
 class StallWatch {
  public:
-  // A notice after `notice` seconds without a sign of life, a verdict after four times that. With `timeout` above
-  // zero, must_interrupt() becomes true after so many.
+  // A notice after `notice` seconds without a sign of life, a verdict after four times that. With `timeout`
+  // above zero, must_interrupt() becomes true after so many.
   StallWatch(double notice, double timeout) : notice_(notice), timeout_(timeout) {}
 
   // A new process, whose threads at this moment are the kernel's own.

@@ -25,7 +25,8 @@ namespace {
 
 constexpr int64_t kMiB = 1024 * 1024;
 constexpr size_t kMostWords = 64 * 1024;
-// Output and status travel by different ways: the first words of a cell may be here before word of its beginning.
+// Output and status travel by different ways: the first words of a cell may be here before word of its
+// beginning.
 constexpr double kSlack = 1;
 // A killed process may take as long until it is gone.
 constexpr double kCountAgain = 2;
@@ -34,13 +35,15 @@ int64_t system_oom_kills() {
   return readings::parse::field(read_file("/proc/vmstat").value_or(""), "oom_kill").value_or(0);
 }
 
-// The log has the numbers of processes as the outermost namespace has them; that one's own number never changes.
+// The log has the numbers of processes as the outermost namespace has them; that one's own number never
+// changes.
 bool has_numbers_of_the_log() {
   std::error_code error;
   return std::filesystem::read_symlink("/proc/self/ns/pid", error) == "pid:[4026531836]";
 }
 
-// The kernel's own word on who was killed; nothing where it cannot be read or names processes by other numbers.
+// The kernel's own word on who was killed; nothing where it cannot be read or names processes by other
+// numbers.
 std::optional<std::string> kernel_log_line(pid_t pid) {
   const int fd = has_numbers_of_the_log() ? ::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
   if (fd < 0) return std::nullopt;
@@ -182,18 +185,19 @@ std::string Ward::sample(double now) {
   }
   page_.set_readings(watch_.resident(), watch_.rest());
   if (line_.bytes <= 0) return {};
-  const int percent = static_cast<int>(100 * (static_cast<double>(watch_.resident()) / static_cast<double>(line_.bytes)));
+  const int percent =
+      static_cast<int>(100 * (static_cast<double>(watch_.resident()) / static_cast<double>(line_.bytes)));
   const int step = percent >= 90 ? 90 : percent >= 80 ? 80 : 0;
   if (step <= warned_percent_) return {};
   warned_percent_ = step;
-  std::string text = fmt::format("plimsoll: memory at {} % of the line: {} of {}", percent, bytes_text(watch_.resident()),
-                                 bytes_text(line_.bytes));
+  std::string text = fmt::format("plimsoll: memory at {} % of the line: {} of {}", percent,
+                                 bytes_text(watch_.resident()), bytes_text(line_.bytes));
   if (watch_.rest() > 0) text += fmt::format(" ({} in child processes)", bytes_text(watch_.rest()));
   const double growth = watch_.growth();
   if (growth > 1e6) {
     const double left = static_cast<double>(line_.bytes - watch_.resident()) / growth;
-    text += fmt::format(", growing by {}/s; the line is reached in {:.0f} s", bytes_text(static_cast<int64_t>(growth)),
-                        std::max(0.0, left));
+    text += fmt::format(", growing by {}/s; the line is reached in {:.0f} s",
+                        bytes_text(static_cast<int64_t>(growth)), std::max(0.0, left));
   }
   return text + "\n";
 }
@@ -218,8 +222,8 @@ std::string Ward::refusals_text() {
   const uint32_t count = page_.refusal_count() - refusals_told_;
   refusals_told_ = page_.refusal_count();
   const Refusal& r = refusals.back();
-  text = fmt::format("plimsoll: a request for {} was refused: {} resident, the line is at {} ({}).", bytes_text(r.size),
-                     bytes_text(r.resident), bytes_text(r.line), line_.source);
+  text = fmt::format("plimsoll: a request for {} was refused: {} resident, the line is at {} ({}).",
+                     bytes_text(r.size), bytes_text(r.resident), bytes_text(r.line), line_.source);
   if (count > 1) text += fmt::format(" In all {} requests were refused in this cell.", count);
   return text + " Results that depend on it are not there.\n";
 }

@@ -36,8 +36,8 @@ class Ward {
   // Looks whether it has; true the first time it has.
   bool poll(double now);
 
-  // Keeps text that the process wrote to stderr; true if it may be shown to the user as it comes. The text of a
-  // fatal error is kept for the note instead.
+  // Keeps text that the process wrote to stderr; true if it may be shown to the user as it comes. The text of
+  // a fatal error is kept for the note instead.
   bool hear(const std::string& text, double now);
   // A cell begins: what follows is laid to its account.
   void begin_cell(double now);

@@ -41,7 +41,8 @@ std::optional<Frames> receive_frames(zmq::socket_t& socket) {
   Frames frames;
   for (bool more = true; more;) {
     Frame frame;
-    if (!socket.recv(frame, frames.empty() ? zmq::recv_flags::dontwait : zmq::recv_flags::none)) return std::nullopt;
+    if (!socket.recv(frame, frames.empty() ? zmq::recv_flags::dontwait : zmq::recv_flags::none))
+      return std::nullopt;
     more = frame.more();
     frames.push_back(std::move(frame));
   }
@@ -60,7 +61,8 @@ void send_frames(zmq::socket_t& socket, Frames& frames) {
 ZmqWire::ZmqWire(const Connection& front) : ledger_(new Ledger) {
   for (Channel channel : kChannels) {
     auto& socket = front_[index(channel)];
-    socket = zmq::socket_t(context_, channel == Channel::iopub ? zmq::socket_type::xpub : zmq::socket_type::router);
+    socket = zmq::socket_t(context_,
+                           channel == Channel::iopub ? zmq::socket_type::xpub : zmq::socket_type::router);
     bind(socket, front, channel);
   }
 }
@@ -89,7 +91,8 @@ void ZmqWire::connect_kernel(const Connection& back) {
   for (Channel channel : {Channel::shell, Channel::control, Channel::stdin_, Channel::iopub}) {
     auto& socket = back_[index(channel)];
     if (socket) socket.set(zmq::sockopt::linger, 0);
-    socket = zmq::socket_t(context_, channel == Channel::iopub ? zmq::socket_type::sub : zmq::socket_type::dealer);
+    socket =
+        zmq::socket_t(context_, channel == Channel::iopub ? zmq::socket_type::sub : zmq::socket_type::dealer);
     socket.set(zmq::sockopt::linger, 0);
     socket.set(zmq::sockopt::sndhwm, 0);
     socket.set(zmq::sockopt::rcvhwm, 0);
@@ -150,7 +153,8 @@ void ZmqWire::to_client(Channel channel, Frames frames) {
     // Status and errors are small and clients wait for them.
     if (envelope && (envelope->msg_type == "stream" || envelope->msg_type == "display_data" ||
                      envelope->msg_type == "update_display_data")) {
-      if (dropped_++ == 0) std::fprintf(stderr, "plimsoll-guard: clients read too slowly; output is being left out\n");
+      if (dropped_++ == 0)
+        std::fprintf(stderr, "plimsoll-guard: clients read too slowly; output is being left out\n");
       return;
     }
     frames.back() = counted(std::move(frames.back()), bytes);

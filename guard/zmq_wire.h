@@ -1,5 +1,5 @@
-// libzmq at both ends, for encrypted connections. Frames are moved from one socket to the other; a buffer of a gigabyte is
-// never copied. One thread.
+// libzmq at both ends, for encrypted connections. Frames are moved from one socket to the other; a buffer of
+// a gigabyte is never copied. One thread.
 #pragma once
 
 #include <array>

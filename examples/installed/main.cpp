@@ -18,7 +18,8 @@ int main() {
     }
     Sequential model({Input({1}), Dense(1)});
     model.compile({.optimizer = Adam(0.05), .loss = "mse"});
-    model.fit(Tensor::from<float>(x, {256, 1}), Tensor::from<float>(y, {256, 1}), {.epochs = 60, .verbose = 0});
+    model.fit(Tensor::from<float>(x, {256, 1}), Tensor::from<float>(y, {256, 1}),
+              {.epochs = 60, .verbose = 0});
     const double at_two = model.predict(Tensor::full(DType::f32, {1, 1}, 2.0)).item();
     std::printf("f(2) = %.3f, should be 5\n", at_two);
     return std::fabs(at_two - 5) < 0.1 ? 0 : 1;

@@ -65,8 +65,7 @@ PLIMSOLL_EXPORT int posix_memalign(void** out, size_t alignment, size_t size) {
 
 // Address space that is only reserved (PROT_NONE, MAP_NORESERVE) costs nothing and passes.
 PLIMSOLL_EXPORT void* mmap(void* address, size_t size, int protection, int flags, int fd, off_t offset) {
-  const bool takes_memory =
-      (flags & MAP_ANONYMOUS) && (protection & PROT_WRITE) && !(flags & MAP_NORESERVE);
+  const bool takes_memory = (flags & MAP_ANONYMOUS) && (protection & PROT_WRITE) && !(flags & MAP_NORESERVE);
   if (takes_memory && refused(size)) return MAP_FAILED;
   return reinterpret_cast<void*>(::syscall(SYS_mmap, address, size, protection, flags, fd, offset));
 }

@@ -38,8 +38,8 @@ struct Fault {
   uint8_t instruction[16];
   int32_t instruction_bytes;      // how many of them could be read
   std::atomic<int32_t> survived;  // the program's own handler returned
-  char module[160];           // "/lib/libfoo.so+0x12ab", where the instruction lies
-  char mapping[160];          // the file mapped at `address`, if any
+  char module[160];               // "/lib/libfoo.so+0x12ab", where the instruction lies
+  char mapping[160];              // the file mapped at `address`, if any
 };
 
 inline constexpr uint32_t kRefusals = 16;

@@ -119,8 +119,8 @@ bool decide(size_t size, size_t growth) {
   const int64_t line = g_page->line.load(std::memory_order_relaxed);
   if (line <= 0) return false;
   const auto wanted = static_cast<int64_t>(growth > INT64_MAX / 2 ? INT64_MAX / 2 : growth);
-  // For what is not really large the guard's last reading is good enough, and costs no system call; but between two
-  // readings a fast program takes hundreds of MiB.
+  // For what is not really large the guard's last reading is good enough, and costs no system call; but
+  // between two readings a fast program takes hundreds of MiB.
   if (size < kMiB && g_page->total.load(std::memory_order_relaxed) <= line) {
     if (g_unread.fetch_add(wanted, std::memory_order_relaxed) + wanted < kUnread) return false;
     g_unread.store(0, std::memory_order_relaxed);
@@ -139,7 +139,8 @@ __attribute__((constructor)) void attach() {
   if (!path) return;
   const int fd = ::open(path, O_RDWR | O_CLOEXEC);
   if (fd < 0) return;
-  void* map = reinterpret_cast<void*>(::syscall(SYS_mmap, nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+  void* map = reinterpret_cast<void*>(
+      ::syscall(SYS_mmap, nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
   ::close(fd);
   if (map == MAP_FAILED) return;
   auto* page = static_cast<Page*>(map);

@@ -16,8 +16,8 @@
 namespace plimsoll {
 
 using Ints = std::vector<int64_t>;
-using Attr = std::variant<bool, int64_t, double, std::string, Ints, DType, Tensor,
-                          std::shared_ptr<const Graph>>;
+using Attr =
+    std::variant<bool, int64_t, double, std::string, Ints, DType, Tensor, std::shared_ptr<const Graph>>;
 enum class AttrKind : uint8_t { boolean, integer, real, string, ints, dtype, tensor, graph };
 inline AttrKind kind_of(const Attr& a) { return static_cast<AttrKind>(a.index()); }
 std::string_view name_of(AttrKind kind);

@@ -13,6 +13,7 @@ namespace plimsoll {
 std::vector<Tensor> gradients(const Tensor& y, std::span<const Tensor> xs, const Tensor& dy = {});
 
 // Several ys at once: sum over i of dys[i] * d(ys[i]) / d(x). An undefined dys[i] counts as zero.
-std::vector<Tensor> gradients(std::span<const Tensor> ys, std::span<const Tensor> xs, std::span<const Tensor> dys);
+std::vector<Tensor> gradients(std::span<const Tensor> ys, std::span<const Tensor> xs,
+                              std::span<const Tensor> dys);
 
 }  // namespace plimsoll

@@ -12,7 +12,8 @@
 // and resume by reading again what came before; in_memory() turns one into arrays.
 //
 // The order is a function of the seed and the epoch alone. Every buffer is bounded and charged to the account
-// (Owner::data, Owner::staging); a reader holds at most prefetch + 2 batches, whatever the size of the source.
+// (Owner::data, Owner::staging); a reader holds at most prefetch + 2 batches, whatever the size of the
+// source.
 #pragma once
 
 #include <cstdint>
@@ -65,7 +66,7 @@ struct NpzOptions {
 struct CsvOptions {
   // Columns by name or, with or without a header, by number from 0 ("3"; "-1" is the last). A numbered
   // name must not occur in the header.
-  std::vector<std::string> label = {};    // go to y, in this order; as one tensor: a scalar if it is one column
+  std::vector<std::string> label = {};  // go to y, in this order; as one tensor: a scalar if it is one column
   std::vector<std::string> columns = {};  // go to x, in this order; none: all but label and weight
   std::string weight = {};                // goes to weights
   char delimiter = ',';
@@ -82,19 +83,20 @@ struct Hdf5Options {
 
 // As keras.utils.image_dataset_from_directory, whose names these are.
 struct ImageOptions {
-  std::vector<int64_t> size = {256, 256};   // height, width
-  int64_t channels = 3;                     // 1, 3 or 4
-  std::string labels = "inferred";          // or "none"
-  std::string label_mode = "int";           // int32 (); "categorical": float32 (classes); "binary": float32 (1)
+  std::vector<int64_t> size = {256, 256};  // height, width
+  int64_t channels = 3;                    // 1, 3 or 4
+  std::string labels = "inferred";         // or "none"
+  std::string label_mode = "int";  // int32 (); "categorical": float32 (classes); "binary": float32 (1)
   std::vector<std::string> class_names = {};  // which folders, in which order; none: all, sorted
-  std::string interpolation = "bilinear";   // or "nearest"
+  std::string interpolation = "bilinear";     // or "nearest"
   bool crop_to_aspect_ratio = false;
-  DType dtype = DType::f32;                 // or u8, rounded: a quarter of the memory
-  // The files are shuffled once by this seed, as Keras does it, before the split; without one they stay sorted.
+  DType dtype = DType::f32;  // or u8, rounded: a quarter of the memory
+  // The files are shuffled once by this seed, as Keras does it, before the split; without one they stay
+  // sorted.
   std::optional<uint32_t> seed = {};
   double validation_split = 0;
-  std::string subset = {};                  // "training" or "validation"; needs validation_split
-  int threads = 0;                          // that decode; 0: one per processor
+  std::string subset = {};  // "training" or "validation"; needs validation_split
+  int threads = 0;          // that decode; 0: one per processor
 };
 
 class Dataset {
@@ -111,7 +113,8 @@ class Dataset {
   // JPEG and PNG files below `folder`; with inferred labels, one folder below it per class.
   static Dataset images(const std::string& folder, const ImageOptions& options = {});
   // A stream that a function makes: `open(epoch)` gives a function that fills in one record per call and
-  // returns false after the last. It may be called from another thread than the reader's, never from two at once.
+  // returns false after the last. It may be called from another thread than the reader's, never from two at
+  // once.
   using Generator = std::function<bool(Record&)>;
   static Dataset generator(std::function<Generator(int64_t epoch)> open, RecordTypes types);
 
@@ -121,22 +124,23 @@ class Dataset {
   // records come in random order and are shuffled in themselves, which reads files in long runs; a stream
   // keeps `window` records and hands out a random one each time.
   Dataset shuffle(uint64_t seed, int64_t window = 0) const;
-  Dataset take(int64_t count) const;  // the first `count`
-  Dataset skip(int64_t count) const;  // all but the first `count`
+  Dataset take(int64_t count) const;    // the first `count`
+  Dataset skip(int64_t count) const;    // all but the first `count`
   Dataset repeat(int64_t count) const;  // shuffled anew each time
 
   // Settings. Where they stand in the chain makes no difference.
   Dataset batch(int64_t size, bool drop_remainder = false) const;  // default: 32, false
-  // Changes each record, after those changes named before. `change` must be a pure function: it is called from
-  // `threads` threads at once (0: the reader's), and once on a record of zeros to learn the types it makes.
+  // Changes each record, after those changes named before. `change` must be a pure function: it is called
+  // from `threads` threads at once (0: the reader's), and once on a record of zeros to learn the types it
+  // makes.
   Dataset map(std::function<void(Record&)> change, int threads = 0) const;
   Dataset prefetch(int64_t batches) const;  // made ready ahead by another thread
   // A record that cannot be read (Error{bad_file}, {not_found}, {unsupported}) is left out and counted;
   // without this it ends the reading with its Error. Batches are full all the same: later records move up.
   Dataset skip_bad(bool skip = true) const;
 
-  // Reads everything, now, into arrays. Settings but not order and maps are kept. `skipped`, if given, receives
-  // the number of bad records left out. Throws Error{out_of_memory} if the account refuses.
+  // Reads everything, now, into arrays. Settings but not order and maps are kept. `skipped`, if given,
+  // receives the number of bad records left out. Throws Error{out_of_memory} if the account refuses.
   Dataset in_memory(int64_t* skipped = nullptr) const;
 
   bool random_access() const;

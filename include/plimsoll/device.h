@@ -1,10 +1,12 @@
-/* The interface of a device plug-in, in C, so that it may be built by another compiler and shipped apart. A plug-in is a
- * shared library that exports plimsoll_device_plugin(); the engine loads it, asks for the table of functions below,
- * and uses a device only through them. Nothing throws or exits across this border: a function that can fail takes a
- * plimsoll_error to fill in. All functions may be called from any thread; one stream is used by one thread at a time.
+/* The interface of a device plug-in, in C, so that it may be built by another compiler and shipped apart. A
+ * plug-in is a shared library that exports plimsoll_device_plugin(); the engine loads it, asks for the table
+ * of functions below, and uses a device only through them. Nothing throws or exits across this border: a
+ * function that can fail takes a plimsoll_error to fill in. All functions may be called from any thread; one
+ * stream is used by one thread at a time.
  *
- * Work on a stream runs later, in order. What fails while it runs is kept with the stream and reported by the next
- * stream_sync(). Buffers are named by a handle and an offset, so that a device without addresses (Metal) fits too. */
+ * Work on a stream runs later, in order. What fails while it runs is kept with the stream and reported by the
+ * next stream_sync(). Buffers are named by a handle and an offset, so that a device without addresses (Metal)
+ * fits too. */
 #ifndef PLIMSOLL_DEVICE_H
 #define PLIMSOLL_DEVICE_H
 
@@ -15,8 +17,8 @@
 extern "C" {
 #endif
 
-/* The engine takes a plug-in of the same major number and of any minor one: functions are only ever added, at the
- * end of the table, and `size` says how many a plug-in has. */
+/* The engine takes a plug-in of the same major number and of any minor one: functions are only ever added, at
+ * the end of the table, and `size` says how many a plug-in has. */
 #define PLIMSOLL_DEVICE_MAJOR 1
 #define PLIMSOLL_DEVICE_MINOR 0
 
@@ -57,8 +59,8 @@ typedef struct plimsoll_memory_info {
   int64_t free;  /* bytes it could still give to this process */
 } plimsoll_memory_info;
 
-/* A dense tensor. dtype: the numbers of plimsoll::DType. layout: 0 is row-major; others are the device's own and come only
- * from its kernels. */
+/* A dense tensor. dtype: the numbers of plimsoll::DType. layout: 0 is row-major; others are the device's own
+ * and come only from its kernels. */
 typedef struct plimsoll_type {
   int32_t dtype;
   int32_t layout;
@@ -97,8 +99,8 @@ typedef struct plimsoll_kernel_query {
   int32_t attr_count;
 } plimsoll_kernel_query;
 
-/* Functions that return a pointer return null on failure, others an error kind. Texts are cut to `size` bytes, the
- * zero byte included. */
+/* Functions that return a pointer return null on failure, others an error kind. Texts are cut to `size`
+ * bytes, the zero byte included. */
 typedef struct plimsoll_device_table {
   uint32_t size; /* sizeof(plimsoll_device_table) where the plug-in was built */
   uint16_t major;
@@ -121,7 +123,8 @@ typedef struct plimsoll_device_table {
   /* Host bytes must live until the stream has passed the copy. */
   int32_t (*copy_to_device)(plimsoll_stream* stream, plimsoll_slice to, const void* from, int64_t bytes,
                             plimsoll_error* error);
-  int32_t (*copy_to_host)(plimsoll_stream* stream, void* to, plimsoll_slice from, int64_t bytes, plimsoll_error* error);
+  int32_t (*copy_to_host)(plimsoll_stream* stream, void* to, plimsoll_slice from, int64_t bytes,
+                          plimsoll_error* error);
   int32_t (*copy_on_device)(plimsoll_stream* stream, plimsoll_slice to, plimsoll_slice from, int64_t bytes,
                             plimsoll_error* error);
 
@@ -131,10 +134,10 @@ typedef struct plimsoll_device_table {
   /* Work queued on the stream from now on waits for the event. */
   int32_t (*event_wait)(plimsoll_event* event, plimsoll_stream* stream, plimsoll_error* error);
 
-  /* Makes a kernel ready: chooses code, compiles, and says in *scratch how many bytes it needs when it runs. Null with
-   * PLIMSOLL_UNSUPPORTED if the device has none for this query. */
-  plimsoll_kernel* (*kernel_prepare)(plimsoll_device* device, const plimsoll_kernel_query* query, int64_t* scratch,
-                                     plimsoll_error* error);
+  /* Makes a kernel ready: chooses code, compiles, and says in *scratch how many bytes it needs when it runs.
+   * Null with PLIMSOLL_UNSUPPORTED if the device has none for this query. */
+  plimsoll_kernel* (*kernel_prepare)(plimsoll_device* device, const plimsoll_kernel_query* query,
+                                     int64_t* scratch, plimsoll_error* error);
   void (*kernel_destroy)(plimsoll_kernel* kernel);
   int32_t (*kernel_name)(plimsoll_kernel* kernel, char* text, size_t size, plimsoll_error* error);
   /* args: the inputs, the outputs, then the scratch if it has any. Allocates nothing. */
@@ -142,8 +145,8 @@ typedef struct plimsoll_device_table {
                            plimsoll_error* error);
 } plimsoll_device_table;
 
-/* The one symbol of a plug-in. `major` is the engine's; null if the plug-in cannot serve it. The table lives as long as
- * the library. */
+/* The one symbol of a plug-in. `major` is the engine's; null if the plug-in cannot serve it. The table lives
+ * as long as the library. */
 typedef const plimsoll_device_table* (*plimsoll_device_plugin_fn)(uint16_t major);
 #define PLIMSOLL_DEVICE_PLUGIN_SYMBOL "plimsoll_device_plugin"
 

@@ -11,10 +11,20 @@ namespace plimsoll {
 // The numbers are part of the device ABI (device.h): append, never renumber.
 enum class DType : uint8_t {
   boolean = 0,
-  u8 = 1, u16 = 2, u32 = 3, u64 = 4,
-  i8 = 5, i16 = 6, i32 = 7, i64 = 8,
-  f16 = 9, bf16 = 10, f32 = 11, f64 = 12,
-  c64 = 13, c128 = 14,  // two f32, two f64
+  u8 = 1,
+  u16 = 2,
+  u32 = 3,
+  u64 = 4,
+  i8 = 5,
+  i16 = 6,
+  i32 = 7,
+  i64 = 8,
+  f16 = 9,
+  bf16 = 10,
+  f32 = 11,
+  f64 = 12,
+  c64 = 13,
+  c128 = 14,  // two f32, two f64
 };
 inline constexpr int kDTypeCount = 15;
 

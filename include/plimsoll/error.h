@@ -12,7 +12,14 @@
 namespace plimsoll {
 
 enum class ErrorKind {
-  invalid_argument, not_found, unsupported, bad_file, io, out_of_memory, device, internal,
+  invalid_argument,
+  not_found,
+  unsupported,
+  bad_file,
+  io,
+  out_of_memory,
+  device,
+  internal,
 };
 std::string_view name_of(ErrorKind kind);
 
@@ -29,14 +36,19 @@ namespace detail {
 inline void append(std::string& s, std::string_view part) { s += part; }
 inline void append(std::string& s, DType part) { s += name_of(part); }
 template <class T>
-  requires std::integral<T> || std::floating_point<T>
+requires std::integral<T> || std::floating_point<T>
 void append(std::string& s, T part) {
-  if constexpr (std::same_as<T, bool>) s += part ? "true" : "false";
-  else if constexpr (std::same_as<T, char>) s += part;
-  else s += std::to_string(part);
+  if constexpr (std::same_as<T, bool>)
+    s += part ? "true" : "false";
+  else if constexpr (std::same_as<T, char>)
+    s += part;
+  else
+    s += std::to_string(part);
 }
 template <class T>
-  requires requires(const T& t) { { t.str() } -> std::convertible_to<std::string>; }
+requires requires(const T& t) {
+  { t.str() } -> std::convertible_to<std::string>;
+}
 void append(std::string& s, const T& part) { s += part.str(); }
 }  // namespace detail
 
@@ -56,7 +68,8 @@ template <class... Parts>
 // Throws Error{invalid_argument} unless `ok`; the message is built only then.
 template <class... Parts>
 void require(bool ok, std::string_view place, const Parts&... parts) {
-  if (!ok) [[unlikely]] fail(ErrorKind::invalid_argument, place, parts...);
+  if (!ok) [[unlikely]]
+    fail(ErrorKind::invalid_argument, place, parts...);
 }
 
 }  // namespace plimsoll

@@ -32,11 +32,27 @@ struct Value {
   NodeId producer = kNone;  // kNone: an input or a variable
 };
 
-struct GraphInput { std::string name; ValueId value; };
-struct GraphVariable { std::string name; ValueId value; Tensor storage; };
-struct GraphOutput { std::string name; ValueId value; };
-struct GraphUpdate { ValueId variable; ValueId next; };
-struct GraphCapture { ValueId outer; ValueId input; };
+struct GraphInput {
+  std::string name;
+  ValueId value;
+};
+struct GraphVariable {
+  std::string name;
+  ValueId value;
+  Tensor storage;
+};
+struct GraphOutput {
+  std::string name;
+  ValueId value;
+};
+struct GraphUpdate {
+  ValueId variable;
+  ValueId next;
+};
+struct GraphCapture {
+  ValueId outer;
+  ValueId input;
+};
 
 class Graph {
  public:
@@ -59,8 +75,8 @@ class Graph {
   // Requires: the value has the variable's dtype and shape; one update per variable.
   void update(const Tensor& variable, const Tensor& next);
 
-  // Makes this graph the body of something in `outer`: symbolic tensors of `outer`, or of a graph around it, that nodes of
-  // this one read become further inputs, listed in captures() in the order they came.
+  // Makes this graph the body of something in `outer`: symbolic tensors of `outer`, or of a graph around it,
+  // that nodes of this one read become further inputs, listed in captures() in the order they came.
   void set_outer(Graph* outer) { outer_ = outer; }
   bool is_inside(const Graph& other) const;
   // The input that stands for a value of the graph around this one. Asked twice, it answers the same.

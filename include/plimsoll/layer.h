@@ -35,8 +35,8 @@ struct Variable {
   std::string name;  // "kernel"; "cell/kernel" where Keras keeps it in an object inside the layer
   Tensor value;      // concrete
   bool trainable = true;
-  // Keras's seed generators, and the states of a stateful layer, are kept but are no weights: get_weights() leaves them
-  // out, and a file need not have them.
+  // Keras's seed generators, and the states of a stateful layer, are kept but are no weights: get_weights()
+  // leaves them out, and a file need not have them.
   bool is_seed = false;
   Regularizer regularizer = {};
   Constraint constraint = {};
@@ -81,7 +81,7 @@ class Scope {
   Tensor mask(const Tensor& x) const;
   void set_mask(const Tensor& y, const Tensor& mask);
 
-  Tensor argument(std::string_view name) const;       // undefined: not given
+  Tensor argument(std::string_view name) const;  // undefined: not given
   // All that were given under one name, in order: the two initial states of an LSTM.
   std::vector<Tensor> arguments(std::string_view name) const;
   const Attr* constant(std::string_view name) const;  // nullptr: not given

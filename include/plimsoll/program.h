@@ -1,5 +1,5 @@
-// Program: a graph made ready to run on a device: passes applied, memory planned, kernels chosen. run() allocates
-// nothing. One run at a time per arena; a Program may move between threads.
+// Program: a graph made ready to run on a device: passes applied, memory planned, kernels chosen. run()
+// allocates nothing. One run at a time per arena; a Program may move between threads.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Arena;
 class Device;
 
 struct CompileOptions {
-  int threads = 0;                     // 0: all cores this process may use
+  int threads = 0;                       // 0: all cores this process may use
   std::vector<std::string> skip_passes;  // by name: "fuse", "simplify", ...; "all" skips every one
   // Programs of one model share an arena, as only one of them runs at a time. Empty: one of its own.
   std::shared_ptr<Arena> arena;
@@ -31,7 +31,7 @@ struct CompileOptions {
 };
 
 struct MemoryReport {
-  int64_t arena = 0;      // bytes of temporaries and scratch, exact
+  int64_t arena = 0;        // bytes of temporaries and scratch, exact
   int64_t lower_bound = 0;  // largest sum of bytes live at once: no plan of this order can be smaller
   int64_t variables = 0;
   int64_t constants = 0;
@@ -49,9 +49,9 @@ class Program {
   Program& operator=(Program&&) noexcept;
   ~Program();
 
-  // Inputs and outputs in the graph's order. Given output tensors of the right types are written, undefined ones are
-  // made. Throws Error{invalid_argument} before anything is changed if an input has the wrong type, or a given output
-  // shares bytes with an input, a variable or another output.
+  // Inputs and outputs in the graph's order. Given output tensors of the right types are written, undefined
+  // ones are made. Throws Error{invalid_argument} before anything is changed if an input has the wrong type,
+  // or a given output shares bytes with an input, a variable or another output.
   void run(std::span<const Tensor> inputs, std::span<Tensor> outputs);
   std::vector<Tensor> operator()(std::span<const Tensor> inputs);
 

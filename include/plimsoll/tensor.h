@@ -55,7 +55,7 @@ class Tensor {
   // Concrete only: throws Error{invalid_argument} on a symbolic tensor.
   void* data() const;
   template <class T>
-  T* data() const;  // throws too if T is not the dtype
+  T* data() const;      // throws too if T is not the dtype
   double item() const;  // the one element, as a double (of a complex one, the real part)
   Tensor copy() const;
   const std::shared_ptr<Buffer>& buffer() const { return buffer_; }

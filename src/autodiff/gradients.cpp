@@ -1,5 +1,5 @@
-// The one reverse walk. It knows no op by name: each op's gradient is in its own file, and an op without one is
-// differentiated through its decomposition, or passes nothing on.
+// The one reverse walk. It knows no op by name: each op's gradient is in its own file, and an op without one
+// is differentiated through its decomposition, or passes nothing on.
 #include <algorithm>
 #include <memory>
 #include <unordered_map>
@@ -41,7 +41,8 @@ class Walk {
     for (const Tensor& x : xs) depends_[x.id()] = true;
     for (NodeId n = first; n < end; ++n) {
       const Node& node = graph.node(n);
-      const bool any = std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return depends_[v]; });
+      const bool any =
+          std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return depends_[v]; });
       for (const ValueId v : node.outputs) depends_[v] = depends_[v] || (any && differentiable(v));
     }
   }
@@ -51,7 +52,9 @@ class Walk {
   }
 
  private:
-  bool differentiable(ValueId v) const { return is_float(graph_.type(v).dtype) || is_complex(graph_.type(v).dtype); }
+  bool differentiable(ValueId v) const {
+    return is_float(graph_.type(v).dtype) || is_complex(graph_.type(v).dtype);
+  }
 
   std::vector<Tensor> handles(const std::vector<ValueId>& ids) const {
     std::vector<Tensor> out;
@@ -71,16 +74,18 @@ class Walk {
     }
     if (!reached) return;
     const std::unique_ptr<bool[]> wanted(new bool[node.inputs.size()]);
-    for (size_t i = 0; i < node.inputs.size(); ++i) wanted[i] = depends_[node.inputs[i]] && differentiable(node.inputs[i]);
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      wanted[i] = depends_[node.inputs[i]] && differentiable(node.inputs[i]);
     const std::vector<Tensor> in = handles(node.inputs);
     const std::span<const bool> want(wanted.get(), node.inputs.size());
     const std::string layer = graph_.set_layer(node.layer);
-    const std::vector<Tensor> din = node.op->grad ? by_rule(node, in, dout, want) : by_parts(node, in, dout, want);
+    const std::vector<Tensor> din =
+        node.op->grad ? by_rule(node, in, dout, want) : by_parts(node, in, dout, want);
     for (size_t i = 0; i < din.size(); ++i) {
       if (!want[i] || !din[i].defined()) continue;
       if (!(din[i].type() == in[i].type())) {
-        fail(ErrorKind::internal, node.op->name, "gradient of input ", i, " has type ", din[i].type(), ", expected ",
-             in[i].type());
+        fail(ErrorKind::internal, node.op->name, "gradient of input ", i, " has type ", din[i].type(),
+             ", expected ", in[i].type());
       }
       cotangents.add(node.inputs[i], din[i]);
     }
@@ -117,7 +122,8 @@ class Walk {
 
 }  // namespace
 
-std::vector<Tensor> vjp(std::span<const Tensor> ys, std::span<const Tensor> dys, std::span<const Tensor> xs, NodeId first) {
+std::vector<Tensor> vjp(std::span<const Tensor> ys, std::span<const Tensor> dys, std::span<const Tensor> xs,
+                        NodeId first) {
   if (xs.empty()) return {};
   Graph& graph = xs.front().graph();
   const NodeId end = static_cast<NodeId>(graph.nodes().size());
@@ -132,20 +138,24 @@ std::vector<Tensor> vjp(std::span<const Tensor> ys, std::span<const Tensor> dys,
   return out;
 }
 
-std::vector<Tensor> gradients(std::span<const Tensor> ys, std::span<const Tensor> xs, std::span<const Tensor> dys) {
-  require(!ys.empty() && ys.size() == dys.size(), "gradients", "expected as many dys as ys, got ", dys.size(), " and ",
-          ys.size());
+std::vector<Tensor> gradients(std::span<const Tensor> ys, std::span<const Tensor> xs,
+                              std::span<const Tensor> dys) {
+  require(!ys.empty() && ys.size() == dys.size(), "gradients", "expected as many dys as ys, got ", dys.size(),
+          " and ", ys.size());
   if (xs.empty()) return {};
   Graph* graph = xs.front().is_symbolic() ? &xs.front().graph() : nullptr;
   const auto check = [&](const Tensor& t, std::string_view what) {
-    require(graph && t.is_symbolic() && &t.graph() == graph, "gradients", "expected values of one graph as ", what);
-    require(is_float(t.dtype()) || is_complex(t.dtype()), "gradients", "expected floats as ", what, ", got ", t.type());
+    require(graph && t.is_symbolic() && &t.graph() == graph, "gradients", "expected values of one graph as ",
+            what);
+    require(is_float(t.dtype()) || is_complex(t.dtype()), "gradients", "expected floats as ", what, ", got ",
+            t.type());
   };
   for (const Tensor& x : xs) check(x, "x");
   for (size_t i = 0; i < ys.size(); ++i) {
     if (!dys[i].defined()) continue;
     check(ys[i], "y");
-    require(dys[i].type() == ys[i].type(), "gradients", "expected dy of type ", ys[i].type(), ", got ", dys[i].type());
+    require(dys[i].type() == ys[i].type(), "gradients", "expected dy of type ", ys[i].type(), ", got ",
+            dys[i].type());
   }
   std::vector<Tensor> out = vjp(ys, dys, xs, 0);
   for (size_t i = 0; i < xs.size(); ++i) {
@@ -155,7 +165,8 @@ std::vector<Tensor> gradients(std::span<const Tensor> ys, std::span<const Tensor
 }
 
 std::vector<Tensor> gradients(const Tensor& y, std::span<const Tensor> xs, const Tensor& dy) {
-  require(y.is_symbolic(), "gradients", "expected a value of a graph to differentiate, got a concrete tensor");
+  require(y.is_symbolic(), "gradients",
+          "expected a value of a graph to differentiate, got a concrete tensor");
   require(is_float(y.dtype()) || is_complex(y.dtype()), "gradients", "expected floats as y, got ", y.type());
   const Tensor seed = dy.defined() ? dy : filled(y.graph(), y.type(), 1.0);
   return gradients(std::span(&y, 1), xs, std::span(&seed, 1));

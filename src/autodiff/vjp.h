@@ -8,8 +8,10 @@
 
 namespace plimsoll {
 
-// Sum over i of dys[i] times the derivative of ys[i] by each x, through the nodes from `first` on. Undefined dys count as
-// zero; an x that nothing reaches gets an undefined Tensor. Requires: all symbolic and of one graph.
-std::vector<Tensor> vjp(std::span<const Tensor> ys, std::span<const Tensor> dys, std::span<const Tensor> xs, NodeId first);
+// Sum over i of dys[i] times the derivative of ys[i] by each x, through the nodes from `first` on. Undefined
+// dys count as zero; an x that nothing reaches gets an undefined Tensor. Requires: all symbolic and of one
+// graph.
+std::vector<Tensor> vjp(std::span<const Tensor> ys, std::span<const Tensor> dys, std::span<const Tensor> xs,
+                        NodeId first);
 
 }  // namespace plimsoll

@@ -17,9 +17,10 @@ double unit_bytes(std::string_view name) {
     std::string_view name;
     double bytes;
   };
-  constexpr Unit kUnits[] = {{"", 1},         {"b", 1},     {"k", 0x1p10}, {"kib", 0x1p10}, {"kb", 1e3},
-                             {"m", 0x1p20},   {"mib", 0x1p20}, {"mb", 1e6},   {"g", 0x1p30},   {"gib", 0x1p30},
-                             {"gb", 1e9},     {"t", 0x1p40}, {"tib", 0x1p40}, {"tb", 1e12}};
+  constexpr Unit kUnits[] = {{"", 1},         {"b", 1},        {"k", 0x1p10},   {"kib", 0x1p10},
+                             {"kb", 1e3},     {"m", 0x1p20},   {"mib", 0x1p20}, {"mb", 1e6},
+                             {"g", 0x1p30},   {"gib", 0x1p30}, {"gb", 1e9},     {"t", 0x1p40},
+                             {"tib", 0x1p40}, {"tb", 1e12}};
   for (const Unit& u : kUnits) {
     if (u.name == name) return u.bytes;
   }
@@ -52,8 +53,8 @@ int64_t parse_bytes(std::string_view text, int64_t whole) {
   }
   const bool percent = unit == "%";
   const double bytes = percent ? number / 100 * static_cast<double>(whole) : number * unit_bytes(unit);
-  const bool sound = !copy.empty() && std::isdigit(static_cast<unsigned char>(copy[0])) != 0 && std::isfinite(bytes) &&
-                     bytes >= 1 && bytes < 0x1p62 && (!percent || number <= 100);
+  const bool sound = !copy.empty() && std::isdigit(static_cast<unsigned char>(copy[0])) != 0 &&
+                     std::isfinite(bytes) && bytes >= 1 && bytes < 0x1p62 && (!percent || number <= 100);
   require(sound, "memory", "expected a size such as 4GiB, 300MB or 60%, got '", text, "'");
   return static_cast<int64_t>(bytes);
 }

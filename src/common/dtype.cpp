@@ -11,10 +11,21 @@ struct Row {
   size_t size;
 };
 constexpr std::array<Row, kDTypeCount> kRows = {{
-    {"bool", 1}, {"uint8", 1}, {"uint16", 2}, {"uint32", 4}, {"uint64", 8},
-    {"int8", 1}, {"int16", 2}, {"int32", 4}, {"int64", 8},
-    {"float16", 2}, {"bfloat16", 2}, {"float32", 4}, {"float64", 8},
-    {"complex64", 8}, {"complex128", 16},
+    {"bool", 1},
+    {"uint8", 1},
+    {"uint16", 2},
+    {"uint32", 4},
+    {"uint64", 8},
+    {"int8", 1},
+    {"int16", 2},
+    {"int32", 4},
+    {"int64", 8},
+    {"float16", 2},
+    {"bfloat16", 2},
+    {"float32", 4},
+    {"float64", 8},
+    {"complex64", 8},
+    {"complex128", 16},
 }};
 
 const Row& row(DType t) { return kRows[static_cast<size_t>(t)]; }

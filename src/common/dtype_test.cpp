@@ -32,7 +32,8 @@ TEST(DType, SizesAreThoseOfTheirNames) {
 
 TEST(DType, EachBelongsToOneFamily) {
   for (const DType t : all_types()) {
-    const int families = is_float(t) + is_complex(t) + is_signed_int(t) + is_unsigned_int(t) + (t == DType::boolean);
+    const int families =
+        is_float(t) + is_complex(t) + is_signed_int(t) + is_unsigned_int(t) + (t == DType::boolean);
     EXPECT_EQ(families, 1) << name_of(t);
   }
 }
@@ -40,7 +41,8 @@ TEST(DType, EachBelongsToOneFamily) {
 TEST(Promote, DoesNotDependOnTheOrder) {
   for (const DType a : all_types()) {
     EXPECT_EQ(promote(a, a), a);
-    for (const DType b : all_types()) EXPECT_EQ(promote(a, b), promote(b, a)) << name_of(a) << " " << name_of(b);
+    for (const DType b : all_types())
+      EXPECT_EQ(promote(a, b), promote(b, a)) << name_of(a) << " " << name_of(b);
   }
 }
 

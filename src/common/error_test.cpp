@@ -22,7 +22,8 @@ TEST(Error, SaysPlaceExpectedAndGot) {
 
 TEST(Error, PartsAreTextNumbersTypesAndFlags) {
   const std::string text = "text";
-  EXPECT_EQ(concat("a ", text, ' ', -3, ' ', size_t{7}, ' ', true, ' ', DType::bf16), "a text -3 7 true bfloat16");
+  EXPECT_EQ(concat("a ", text, ' ', -3, ' ', size_t{7}, ' ', true, ' ', DType::bf16),
+            "a text -3 7 true bfloat16");
 }
 
 TEST(Require, CostsNothingWhenAllIsWell) { EXPECT_NO_THROW(require(true, "x", "never built")); }

@@ -46,8 +46,7 @@ void NamelessFile::append(const void* bytes, size_t count) {
     const ssize_t n = ::write(fd_, at + done, count - done);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0)
-      fail(ErrorKind::io, "file",
-           "no room for a temporary file: ", std::string_view(std::strerror(errno)));
+      fail(ErrorKind::io, "file", "no room for a temporary file: ", std::string_view(std::strerror(errno)));
     done += static_cast<size_t>(n);
   }
   size_ += count;

@@ -49,14 +49,10 @@ std::shared_ptr<const LogSink>& sink_now() noexcept {
 
 std::string_view name_of(LogLevel level) {
   switch (level) {
-    case LogLevel::off:
-      return "off";
-    case LogLevel::warning:
-      return "warning";
-    case LogLevel::info:
-      return "info";
-    case LogLevel::debug:
-      return "debug";
+    case LogLevel::off: return "off";
+    case LogLevel::warning: return "warning";
+    case LogLevel::info: return "info";
+    case LogLevel::debug: return "debug";
   }
   return "unknown";
 }

@@ -28,8 +28,10 @@ Shape::Shape(std::span<const int64_t> sizes) {
   for (size_t i = 0; i < sizes.size(); ++i) {
     require(sizes[i] >= 0, "shape", "expected sizes of at least 0, got ", sizes[i], " for axis ", i);
     sizes_[i] = sizes[i];
-    if (sizes[i] == 0) elements_ = 0;
-    else product = checked_mul(product, sizes[i], "shape");
+    if (sizes[i] == 0)
+      elements_ = 0;
+    else
+      product = checked_mul(product, sizes[i], "shape");
   }
   require(product <= kMostElements, "shape", "expected at most ", kMostElements, " elements, got ", product);
   elements_ *= product;

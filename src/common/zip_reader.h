@@ -32,8 +32,8 @@ class ZipReader {
   std::string read(const Member& member, uint64_t limit) const;
   // The contents as a file: in place if stored, else unpacked into memory. The checksum is compared first.
   FileSource open(const Member& member, uint64_t limit) const;
-  // The bytes of a member as they lie in the archive, packed or not; no checksum is compared. Throws Error{bad_file} if
-  // the sizes cannot be right or there are more than `limit` bytes in it.
+  // The bytes of a member as they lie in the archive, packed or not; no checksum is compared. Throws
+  // Error{bad_file} if the sizes cannot be right or there are more than `limit` bytes in it.
   FileSource packed(const Member& member, uint64_t limit) const;
 
  private:

@@ -64,13 +64,9 @@ bool store_whole(double value, char* to) {
 // False if the type cannot hold the value.
 bool store(DType dtype, double value, std::string_view text, char* to) {
   switch (dtype) {
-    case DType::f64:
-      std::memcpy(to, &value, sizeof value);
-      return true;
-    case DType::i32:
-      return store_whole<int32_t>(value, to);
-    case DType::u8:
-      return store_whole<uint8_t>(value, to);
+    case DType::f64: std::memcpy(to, &value, sizeof value); return true;
+    case DType::i32: return store_whole<int32_t>(value, to);
+    case DType::u8: return store_whole<uint8_t>(value, to);
     case DType::i64: {
       int64_t whole = 0;  // exactly, where the text is a whole number
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);

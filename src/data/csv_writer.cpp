@@ -31,33 +31,20 @@ void append_half(std::string& text, const char* at, float (*widen)(uint16_t)) {
 void append_element(std::string& text, DType dtype, const char* at) {
   switch (dtype) {
     case DType::boolean:
-    case DType::u8:
-      return append_number<uint8_t>(text, at);
-    case DType::u16:
-      return append_number<uint16_t>(text, at);
-    case DType::u32:
-      return append_number<uint32_t>(text, at);
-    case DType::u64:
-      return append_number<uint64_t>(text, at);
-    case DType::i8:
-      return append_number<int8_t>(text, at);
-    case DType::i16:
-      return append_number<int16_t>(text, at);
-    case DType::i32:
-      return append_number<int32_t>(text, at);
-    case DType::i64:
-      return append_number<int64_t>(text, at);
-    case DType::f16:
-      return append_half(text, at, f16_to_float);
-    case DType::bf16:
-      return append_half(text, at, bf16_to_float);
-    case DType::f32:
-      return append_number<float>(text, at);
-    case DType::f64:
-      return append_number<double>(text, at);
+    case DType::u8: return append_number<uint8_t>(text, at);
+    case DType::u16: return append_number<uint16_t>(text, at);
+    case DType::u32: return append_number<uint32_t>(text, at);
+    case DType::u64: return append_number<uint64_t>(text, at);
+    case DType::i8: return append_number<int8_t>(text, at);
+    case DType::i16: return append_number<int16_t>(text, at);
+    case DType::i32: return append_number<int32_t>(text, at);
+    case DType::i64: return append_number<int64_t>(text, at);
+    case DType::f16: return append_half(text, at, f16_to_float);
+    case DType::bf16: return append_half(text, at, bf16_to_float);
+    case DType::f32: return append_number<float>(text, at);
+    case DType::f64: return append_number<double>(text, at);
     case DType::c64:
-    case DType::c128:
-      break;
+    case DType::c128: break;
   }
   fail(ErrorKind::unsupported, "write_csv", "expected real numbers, got ", dtype);
 }

@@ -84,8 +84,7 @@ std::optional<Element> element_of(hid_t type) {
         return is_signed ? Element{DType::i64, H5T_NATIVE_INT64} : Element{DType::u64, H5T_NATIVE_UINT64};
       return std::nullopt;
     }
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 

@@ -44,14 +44,9 @@ RecordTypes types_of(const ImageOptions& options, const ResizeOptions& resize, i
           "expected dtype float32 or uint8, got ", options.dtype);
   RecordTypes types{.x = {{options.dtype, {resize.height, resize.width, options.channels}}}};
   switch (label_mode(options)) {
-    case LabelMode::none:
-      break;
-    case LabelMode::number:
-      types.y = {{DType::i32, {}}};
-      break;
-    case LabelMode::categorical:
-      types.y = {{DType::f32, {classes}}};
-      break;
+    case LabelMode::none: break;
+    case LabelMode::number: types.y = {{DType::i32, {}}}; break;
+    case LabelMode::categorical: types.y = {{DType::f32, {classes}}}; break;
     case LabelMode::binary:
       require(classes == 2, "dataset.images", "expected two classes for label_mode \"binary\", got ",
               classes);

@@ -220,7 +220,8 @@ TEST_F(Npy, AModelTrainsOnTwentyGigabytesInThreeHundredMegabytes) {
   std::filesystem::resize_file(write("y.npy", y), y.size() + static_cast<uint64_t>(records) * sizeof(float));
   Sequential model({Input({1 << 14}), Dense(4, {.activation = "relu"}), Dense(1)});
   model.compile({.optimizer = "adam", .loss = "mse"});
-  const Dataset train = Dataset::npy(path("x.npy"), path("y.npy")).shuffle(1).take(1600).batch(32).prefetch(2);
+  const Dataset train =
+      Dataset::npy(path("x.npy"), path("y.npy")).shuffle(1).take(1600).batch(32).prefetch(2);
   const History history = model.fit(train, {.epochs = 2, .verbose = 0});
   EXPECT_EQ(history["loss"].size(), 2u);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

@@ -11,14 +11,10 @@ namespace {
 
 int64_t size_after(int64_t records, const OrderStep& step) {
   switch (step.kind) {
-    case OrderStep::Kind::take:
-      return std::min(records, step.count);
-    case OrderStep::Kind::skip:
-      return records - std::min(records, step.count);
-    case OrderStep::Kind::repeat:
-      return checked_mul(records, step.count, "dataset");
-    case OrderStep::Kind::shuffle:
-      break;
+    case OrderStep::Kind::take: return std::min(records, step.count);
+    case OrderStep::Kind::skip: return records - std::min(records, step.count);
+    case OrderStep::Kind::repeat: return checked_mul(records, step.count, "dataset");
+    case OrderStep::Kind::shuffle: break;
   }
   return records;
 }
@@ -41,11 +37,8 @@ int64_t Order::operator[](int64_t position) const {
     const OrderStep& step = steps_[i];
     const int64_t n = sizes_[i];
     switch (step.kind) {
-      case OrderStep::Kind::take:
-        break;
-      case OrderStep::Kind::skip:
-        position += std::min(n, step.count);
-        break;
+      case OrderStep::Kind::take: break;
+      case OrderStep::Kind::skip: position += std::min(n, step.count); break;
       case OrderStep::Kind::repeat:
         epoch = mix(epoch, static_cast<uint64_t>(position / n));
         position %= n;

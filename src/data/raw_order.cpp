@@ -96,8 +96,7 @@ Open after(Open before, const OrderStep& step) {
       return [=](uint64_t epoch) { return std::make_unique<Skip>(before(epoch), step.count); };
     case OrderStep::Kind::repeat:
       return [=](uint64_t epoch) { return std::make_unique<Repeat>(before, step.count, epoch); };
-    case OrderStep::Kind::shuffle:
-      break;
+    case OrderStep::Kind::shuffle: break;
   }
   require(step.window > 0, "dataset",
           "a stream cannot be shuffled as a whole: expected shuffle(seed, window) with the ",

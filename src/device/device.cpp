@@ -15,8 +15,8 @@ std::string types_text(std::span<const TensorType> types) {
 
 void require_range(const Device& device, Slice slice, int64_t bytes) {
   require(slice.buffer && *slice.buffer, device.name(), "expected a buffer, got none");
-  require(bytes >= 0 && slice.offset >= 0 && slice.offset <= slice.buffer->bytes - bytes, device.name(), "expected ",
-          bytes, " bytes at offset ", slice.offset, " inside a buffer of ", slice.buffer->bytes);
+  require(bytes >= 0 && slice.offset >= 0 && slice.offset <= slice.buffer->bytes - bytes, device.name(),
+          "expected ", bytes, " bytes at offset ", slice.offset, " inside a buffer of ", slice.buffer->bytes);
 }
 
 }  // namespace
@@ -39,7 +39,9 @@ DeviceBuffer Device::allocate(int64_t bytes) {
   return buffer;
 }
 
-Stream Device::make_stream() { return Stream(shared_from_this(), DeviceHandle::Kind::stream, make_stream_impl()); }
+Stream Device::make_stream() {
+  return Stream(shared_from_this(), DeviceHandle::Kind::stream, make_stream_impl());
+}
 Event Device::make_event() { return Event(shared_from_this(), DeviceHandle::Kind::event, make_event_impl()); }
 
 DeviceKernel Device::prepare(const KernelRequest& request) {
@@ -47,7 +49,8 @@ DeviceKernel Device::prepare(const KernelRequest& request) {
   std::string kernel_name;
   void* const object = prepare_impl(request, scratch, kernel_name);
   if (!object) {
-    fail(ErrorKind::unsupported, request.op, "no ", name(), " kernel for (", types_text(request.query.in), ")");
+    fail(ErrorKind::unsupported, request.op, "no ", name(), " kernel for (", types_text(request.query.in),
+         ")");
   }
   DeviceKernel kernel(shared_from_this(), DeviceHandle::Kind::kernel, object);
   kernel.scratch = scratch;

@@ -16,8 +16,10 @@ void negate(const Nothing&, void* const* args) {
 }
 constexpr KernelDef kKernels[] = {
     {.name = "never", .fits = [](const KernelQuery&) { return false; }},
-    {.name = "refuses", .prepare = [](const KernelQuery&) -> Kernel { fail(ErrorKind::unsupported, "test", "no"); }},
-    {.name = "negate", .prepare = [](const KernelQuery&) { return make_kernel<Nothing, negate>("negate", {}, 128); }},
+    {.name = "refuses",
+     .prepare = [](const KernelQuery&) -> Kernel { fail(ErrorKind::unsupported, "test", "no"); }},
+    {.name = "negate",
+     .prepare = [](const KernelQuery&) { return make_kernel<Nothing, negate>("negate", {}, 128); }},
 };
 const std::array<TensorType, 1> kType = {TensorType{DType::f32, {4}}};
 const Attrs kAttrs;

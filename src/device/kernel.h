@@ -13,8 +13,8 @@
 
 namespace plimsoll {
 
-// A sub-graph made ready, for kernels of cond, while and scan. It has no bytes of its own: its arena is part of
-// the scratch of the node that owns it.
+// A sub-graph made ready, for kernels of cond, while and scan. It has no bytes of its own: its arena is part
+// of the scratch of the node that owns it.
 class SubProgram {
  public:
   virtual ~SubProgram() = default;
@@ -32,7 +32,7 @@ struct KernelQuery {
   std::span<const TensorType> in;
   std::span<const TensorType> out;
   const Attrs& attrs;
-  int threads = 1;                       // the most a call may use; a kernel takes fewer for little work
+  int threads = 1;                        // the most a call may use; a kernel takes fewer for little work
   const SubCompiler* compiler = nullptr;  // for ops with sub-graphs
 };
 

@@ -20,7 +20,8 @@ void set_steady(Attrs& attrs, int i, const Tensor& storage);
 // at a time.
 class SteadyCopy {
  public:
-  // Null if input `i` is not steady, if the account has a limit, or if there are no bytes: the kernel then does without.
+  // Null if input `i` is not steady, if the account has a limit, or if there are no bytes: the kernel then
+  // does without.
   static std::shared_ptr<SteadyCopy> make(const KernelQuery& q, int i, int64_t bytes);
 
   void* data() const;

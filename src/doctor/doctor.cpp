@@ -25,7 +25,8 @@ Diagnosis examine(const Options& options) {
   System system = take_readings(options);
   const std::filesystem::path where =
       options.environment.empty() ? default_environment(system) : options.environment;
-  const Environment environment = read_environment(std::filesystem::absolute(where).lexically_normal(), system);
+  const Environment environment =
+      read_environment(std::filesystem::absolute(where).lexically_normal(), system);
   if (options.system.empty()) read_disks(system, environment.prefix.string());
   const Libraries libraries = Libraries::read(environment, system);
   const Exam exam{options, system, environment, libraries};
@@ -43,9 +44,10 @@ Diagnosis examine(const Options& options) {
       diagnosis.findings.push_back(std::move(f));
     }
   }
-  std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& a, const Finding& b) {
-    return a.severity != b.severity ? a.severity > b.severity : a.sureness > b.sureness;
-  });
+  std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(),
+                   [](const Finding& a, const Finding& b) {
+                     return a.severity != b.severity ? a.severity > b.severity : a.sureness > b.sureness;
+                   });
   diagnosis.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return diagnosis;
 }

@@ -76,7 +76,8 @@ bool Library::defines(std::string_view symbol) const {
   if (elf) return elf->defines(symbol);
   bool found = false;
   for (const MachO& slice : slices) {
-    slice.for_each_defined([&](std::string_view name) { found |= name.size() > 1 && name.substr(1) == symbol; });
+    slice.for_each_defined(
+        [&](std::string_view name) { found |= name.size() > 1 && name.substr(1) == symbol; });
   }
   return found;
 }

@@ -49,7 +49,8 @@ void LoaderPath::add(std::vector<fs::path>& out, std::string_view folders, std::
   }
 }
 
-std::vector<fs::path> LoaderPath::candidates(std::string_view name, const Elf& elf, const fs::path& by) const {
+std::vector<fs::path> LoaderPath::candidates(std::string_view name, const Elf& elf,
+                                             const fs::path& by) const {
   std::vector<fs::path> out;
   if (contains(name, "/")) return {fs::path(name)};
   if (elf.runpath().empty()) {
@@ -65,7 +66,8 @@ std::vector<fs::path> LoaderPath::candidates(std::string_view name, const Elf& e
   return out;
 }
 
-std::vector<fs::path> LoaderPath::candidates(std::string_view name, const MachO& macho, const fs::path& by) const {
+std::vector<fs::path> LoaderPath::candidates(std::string_view name, const MachO& macho,
+                                             const fs::path& by) const {
   const auto expand = [&](std::string_view text) -> fs::path {
     if (text.starts_with("@loader_path")) return by.parent_path() / fs::path(text.substr(12)).relative_path();
     if (text.starts_with("@executable_path")) {

@@ -26,7 +26,8 @@ ModelFile::Layer read_layer(const nlohmann::json& node) {
   const size_t arrow = registered.find('>');
   if (arrow != std::string::npos) layer.package = registered.substr(0, arrow);
   const std::string module = text_of(node, "module");
-  if (!module.empty() && !module.starts_with("keras") && !module.starts_with("tf_keras")) layer.package = module;
+  if (!module.empty() && !module.starts_with("keras") && !module.starts_with("tf_keras"))
+    layer.package = module;
   const auto config = node.find("config");
   if (config == node.end() || !config->is_object()) return layer;
   layer.name = text_of(*config, "name");
@@ -77,7 +78,8 @@ nlohmann::json parse(const std::string& text, const char* what) {
 void set_version(ModelFile& model, std::string text) {
   model.version_text = std::move(text);
   // Old files say "2.2.4-tf" for the Keras inside TensorFlow.
-  model.version = Version::parse(std::string_view(model.version_text).substr(0, model.version_text.find("-tf")));
+  model.version =
+      Version::parse(std::string_view(model.version_text).substr(0, model.version_text.find("-tf")));
 }
 
 ModelFile read_archive(const FileSource& file) {
@@ -86,7 +88,8 @@ ModelFile read_archive(const FileSource& file) {
   model.format = ModelFile::Format::keras;
   const ZipReader::Member* const metadata = zip.find("metadata.json");
   const ZipReader::Member* const config = zip.find("config.json");
-  if (metadata == nullptr || config == nullptr) fail(ErrorKind::bad_file, "model", "a zip file, but not of a Keras model");
+  if (metadata == nullptr || config == nullptr)
+    fail(ErrorKind::bad_file, "model", "a zip file, but not of a Keras model");
   const nlohmann::json m = parse(zip.read(*metadata, kLargestMetadata), "metadata.json");
   if (m.is_object()) set_version(model, text_of(m, "keras_version"));
   collect_layers(parse(zip.read(*config, kLargestConfig), "config.json"), model.layers);

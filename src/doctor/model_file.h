@@ -14,7 +14,7 @@ struct ModelFile {
   enum class Format { keras, h5, weights };
   struct Layer {
     std::string class_name, name;
-    std::string package;  // of a custom class: "my_package"; empty for Keras's own
+    std::string package;               // of a custom class: "my_package"; empty for Keras's own
     std::vector<std::string> options;  // keys of its config
     bool lambda_code = false;          // holds compiled Python
   };

@@ -98,8 +98,9 @@ std::string Diagnosis::text(bool colour) const {
     append(out, f, colour);
     ++count[static_cast<int>(f.severity)];
   }
-  out += findings.empty() ? "\nNothing found.\n"
-                          : concat("\n", count[2], " errors, ", count[1], " warnings, ", count[0], " notes\n");
+  out += findings.empty()
+             ? "\nNothing found.\n"
+             : concat("\n", count[2], " errors, ", count[1], " warnings, ", count[0], " notes\n");
   return out;
 }
 

@@ -23,13 +23,14 @@ namespace {
 
 // Only these go into the readings: a report must not carry somebody's secrets.
 bool variable_matters(std::string_view name) {
-  for (const std::string_view exact :
-       {"HOME", "PATH", "TMPDIR", "VIRTUAL_ENV", "PYENV_VERSION", "PYENV_ROOT", "XDG_DATA_HOME", "XDG_CACHE_HOME"}) {
+  for (const std::string_view exact : {"HOME", "PATH", "TMPDIR", "VIRTUAL_ENV", "PYENV_VERSION", "PYENV_ROOT",
+                                       "XDG_DATA_HOME", "XDG_CACHE_HOME"}) {
     if (name == exact) return true;
   }
   for (const std::string_view prefix :
-       {"PYTHON", "LD_", "DYLD_", "CONDA_", "KERAS_", "TF_", "XLA_", "JAX_", "PYTORCH_", "TORCH", "CUDA_", "OMP_",
-        "KMP_", "MKL_", "OPENBLAS_", "PROTOCOL_BUFFERS_", "HDF5_", "JUPYTER_", "NVIDIA_", "TRITON_"}) {
+       {"PYTHON",   "LD_",      "DYLD_",   "CONDA_", "KERAS_", "TF_",  "XLA_",      "JAX_",
+        "PYTORCH_", "TORCH",    "CUDA_",   "OMP_",   "KMP_",   "MKL_", "OPENBLAS_", "PROTOCOL_BUFFERS_",
+        "HDF5_",    "JUPYTER_", "NVIDIA_", "TRITON_"}) {
     if (name.starts_with(prefix)) return !contains(name, "TOKEN") && !contains(name, "PASSWORD");
   }
   return false;
@@ -198,7 +199,8 @@ System System::from_json(std::string_view text) {
     }
     return s;
   } catch (const nlohmann::json::exception& e) {
-    fail(ErrorKind::bad_file, "doctor", "the readings of a system cannot be understood: ", std::string(e.what()));
+    fail(ErrorKind::bad_file, "doctor",
+         "the readings of a system cannot be understood: ", std::string(e.what()));
   }
 }
 

@@ -28,7 +28,7 @@ struct System {
   std::optional<uint64_t> container_limit, container_room;
   std::map<std::string, uint64_t> limits;  // soft resource limits that are set: "as", "data", "nofile" ...
   std::vector<Disk> disks;
-  std::string nvidia_driver;  // "550.54.14"; empty: no driver
+  std::string nvidia_driver;                                    // "550.54.14"; empty: no driver
   std::map<std::string, std::string, std::less<>> environment;  // the variables that matter here
 
   // The value of an environment variable; empty if unset.

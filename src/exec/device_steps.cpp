@@ -101,18 +101,12 @@ void DeviceSteps::load_constants() {
 Slice DeviceSteps::slice(const Place& place) const {
   const size_t index = static_cast<size_t>(place.at);
   switch (place.kind) {
-    case Place::Kind::arena:
-      return {&arena_, place.at};
-    case Place::Kind::input:
-      return {&inputs_[index], 0};
-    case Place::Kind::output:
-      return {&outputs_[index], 0};
-    case Place::Kind::variable:
-      return {&variables_[index], 0};
-    case Place::Kind::constant:
-      return {&constants_[index], 0};
-    case Place::Kind::none:
-      break;
+    case Place::Kind::arena: return {&arena_, place.at};
+    case Place::Kind::input: return {&inputs_[index], 0};
+    case Place::Kind::output: return {&outputs_[index], 0};
+    case Place::Kind::variable: return {&variables_[index], 0};
+    case Place::Kind::constant: return {&constants_[index], 0};
+    case Place::Kind::none: break;
   }
   return {&arena_, 0};  // a value of no bytes
 }

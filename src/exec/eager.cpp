@@ -1,5 +1,5 @@
-// Ops on concrete tensors, through the same kernels as programs. What an op needs for given types and attributes is
-// made once and kept per thread, so that a small op costs little more than its kernel.
+// Ops on concrete tensors, through the same kernels as programs. What an op needs for given types and
+// attributes is made once and kept per thread, so that a small op costs little more than its kernel.
 #include <algorithm>
 #include <unordered_map>
 
@@ -18,8 +18,8 @@
 namespace plimsoll {
 namespace {
 
-constexpr size_t kMaxEntries = 4096;      // then the cache starts afresh
-constexpr size_t kMaxInputs = 16;         // more are not cached
+constexpr size_t kMaxEntries = 4096;  // then the cache starts afresh
+constexpr size_t kMaxInputs = 16;     // more are not cached
 
 struct Entry {
   const OpDef* op;
@@ -40,8 +40,9 @@ size_t hash_call(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs
 }
 
 bool same_call(const Entry& e, const OpDef& op, std::span<const Tensor> in, const Attrs& attrs) {
-  return e.op == &op && std::equal(in.begin(), in.end(), e.in.begin(), e.in.end(),
-                                   [](const Tensor& t, const TensorType& type) { return t.type() == type; }) &&
+  return e.op == &op &&
+         std::equal(in.begin(), in.end(), e.in.begin(), e.in.end(),
+                    [](const Tensor& t, const TensorType& type) { return t.type() == type; }) &&
          e.attrs == attrs;
 }
 
@@ -69,8 +70,10 @@ std::unique_ptr<Entry> make_entry(const OpDef& op, std::span<const Tensor> in, c
   options.threads = threads_for(cost_of({op, e->in, attrs}, e->out), available_threads(hardware_threads()));
   const SubGraphCompiler compiler(options);
   const KernelQuery query{e->in, e->out, e->attrs, options.threads, &compiler};
-  if (!has_kernel(op, query) && op.decompose) e->parts = compile_parts(*e);
-  else e->kernel = prepare_kernel(op, query);
+  if (!has_kernel(op, query) && op.decompose)
+    e->parts = compile_parts(*e);
+  else
+    e->kernel = prepare_kernel(op, query);
   return e;
 }
 

@@ -152,8 +152,9 @@ TEST_F(KeptWeights, AreGivenUpWhenTheAccountRefuses) {
   EXPECT_EQ(values(poor(std::span(&x_, 1))[0]), anew());
 }
 
-// relu(conv(x, w) * scale + shift + residual) in one kernel: the scale lies in the kept weights, the sums start from the
-// residual, whose bytes are the result's own or, where they are an input of the program, a copy.
+// relu(conv(x, w) * scale + shift + residual) in one kernel: the scale lies in the kept weights, the sums
+// start from the residual, whose bytes are the result's own or, where they are an input of the program, a
+// copy.
 class ScaledWeights : public ::testing::TestWithParam<bool> {
  protected:
   Program compile(bool passes) {
@@ -172,7 +173,8 @@ class ScaledWeights : public ::testing::TestWithParam<bool> {
     for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-4) << i;
   }
 
-  Tensor x_ = ramp({2, kSize, kSize, kChannels}, 0.1f), residual_ = ramp({2, kSize - 2, kSize - 2, kFilters}, 0.3f);
+  Tensor x_ = ramp({2, kSize, kSize, kChannels}, 0.1f),
+         residual_ = ramp({2, kSize - 2, kSize - 2, kFilters}, 0.3f);
   Tensor weights_ = ramp({3, 3, kChannels, kFilters}, 0.01f);
   Tensor scale_ = ramp({kFilters}, 0.2f), shift_ = ramp({kFilters}, 0.5f);
 };

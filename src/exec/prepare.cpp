@@ -23,7 +23,8 @@ int threads_for(const Cost& cost, int most) {
 }
 
 Kernel prepare_kernel(const OpDef& op, const KernelQuery& query, bool reference) {
-  const std::span<const KernelDef> kernels = reference && !op.kernels.empty() ? op.kernels.last(1) : op.kernels;
+  const std::span<const KernelDef> kernels =
+      reference && !op.kernels.empty() ? op.kernels.last(1) : op.kernels;
   for (const KernelDef& k : kernels) {
     if (k.fits && !k.fits(query)) continue;
     try {

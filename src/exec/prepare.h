@@ -6,11 +6,12 @@
 
 namespace plimsoll {
 
-// The first of the op's kernels that fits and can be made; with `reference` the last. An element-wise op gets the
-// tile engine. Throws Error{unsupported} naming op and types if there is none.
+// The first of the op's kernels that fits and can be made; with `reference` the last. An element-wise op gets
+// the tile engine. Throws Error{unsupported} naming op and types if there is none.
 Kernel prepare_kernel(const OpDef& op, const KernelQuery& query, bool reference = false);
 
-// How many of `most` threads work of this cost is worth: one if waking a second would take as long as the work.
+// How many of `most` threads work of this cost is worth: one if waking a second would take as long as the
+// work.
 int threads_for(const Cost& cost, int most);
 
 }  // namespace plimsoll

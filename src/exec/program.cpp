@@ -36,7 +36,8 @@ MemoryReport report(const Steps& steps) {
   MemoryReport r;
   r.arena = steps.plan().arena_bytes();
   r.lower_bound = steps.plan().lower_bound();
-  for (const GraphVariable& v : steps.graph().variables()) r.variables += byte_size(v.storage.dtype(), v.storage.shape());
+  for (const GraphVariable& v : steps.graph().variables())
+    r.variables += byte_size(v.storage.dtype(), v.storage.shape());
   for (const Node& n : steps.graph().nodes()) {
     for (const auto& [name, value] : n.attrs) {
       if (const Tensor* t = std::get_if<Tensor>(&value)) r.constants += byte_size(t->dtype(), t->shape());
@@ -45,7 +46,8 @@ MemoryReport report(const Steps& steps) {
   return r;
 }
 
-// Walks through the steps with what lies in the arena, by offset: an output in place of an input takes its bytes over.
+// Walks through the steps with what lies in the arena, by offset: an output in place of an input takes its
+// bytes over.
 std::vector<std::pair<std::string, int64_t>> layers_at_peak(const Graph& graph, const Plan& plan) {
   std::map<int64_t, std::pair<ValueId, int64_t>> live, at_peak;
   int64_t now = 0, peak = 0;
@@ -69,9 +71,11 @@ std::vector<std::pair<std::string, int64_t>> layers_at_peak(const Graph& graph, 
     }
   }
   std::map<std::string, int64_t> sums;
-  for (const auto& [offset, held] : at_peak) sums[graph.node(graph.value(held.first).producer).layer] += held.second;
+  for (const auto& [offset, held] : at_peak)
+    sums[graph.node(graph.value(held.first).producer).layer] += held.second;
   std::vector<std::pair<std::string, int64_t>> sorted(sums.begin(), sums.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   return sorted;
 }
 
@@ -125,16 +129,16 @@ void Program::Body::bind(std::span<const Tensor> inputs, std::span<Tensor> outpu
   require(outputs.size() == out.size(), "program", "expected ", out.size(), " outputs, got ", outputs.size());
   for (size_t i = 0; i < in.size(); ++i) {
     const GraphInput& input = graph.inputs()[i];
-    require(inputs[i].type() == graph.type(input.value), "program", "expected input '", input.name, "' of type ",
-            graph.type(input.value), ", got ", inputs[i].type());
+    require(inputs[i].type() == graph.type(input.value), "program", "expected input '", input.name,
+            "' of type ", graph.type(input.value), ", got ", inputs[i].type());
     in[i] = const_cast<void*>(read_bytes(inputs[i]));
   }
   for (size_t i = 0; i < out.size(); ++i) {
     const GraphOutput& output = graph.outputs()[i];
     const TensorType& type = graph.type(output.value);
     if (!outputs[i].defined()) outputs[i] = Tensor::empty(type.dtype, type.shape);
-    require(outputs[i].type() == type, "program", "expected output '", output.name, "' of type ", type, ", got ",
-            outputs[i].type());
+    require(outputs[i].type() == type, "program", "expected output '", output.name, "' of type ", type,
+            ", got ", outputs[i].type());
     check_apart(inputs, outputs, i);
     out[i] = outputs[i].buffer()->data();
     outputs[i].buffer()->changed();
@@ -142,7 +146,8 @@ void Program::Body::bind(std::span<const Tensor> inputs, std::span<Tensor> outpu
 }
 
 // Outputs are written while inputs and variables are still read.
-void Program::Body::check_apart(std::span<const Tensor> inputs, std::span<const Tensor> outputs, size_t i) const {
+void Program::Body::check_apart(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                                size_t i) const {
   const auto check = [&](const Tensor& other, std::string_view what, std::string_view name) {
     require(!share_bytes(outputs[i], other), "program", "expected output '", steps->graph().outputs()[i].name,
             "' in bytes of its own, got those of ", what, " '", name, "'");
@@ -164,7 +169,8 @@ Program Program::compile(const Graph& graph, const CompileOptions& options) {
     skip.insert(skip.end(), kPassesForCpu.begin(), kPassesForCpu.end());
     return Program(Body::on_device(run_passes(graph, skip), options));
   } catch (const std::bad_alloc&) {
-    fail(ErrorKind::out_of_memory, "program", "no memory left to make a program of ", graph.nodes().size(), " nodes");
+    fail(ErrorKind::out_of_memory, "program", "no memory left to make a program of ", graph.nodes().size(),
+         " nodes");
   }
 }
 

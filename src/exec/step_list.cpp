@@ -23,7 +23,8 @@ bool is_updated(const Graph& graph, ValueId variable) {
   return std::ranges::any_of(graph.updates(), [&](const GraphUpdate& u) { return u.variable == variable; });
 }
 
-// The storage of each value that no run writes: variables without an update, constants, and both seen in another shape.
+// The storage of each value that no run writes: variables without an update, constants, and both seen in
+// another shape.
 std::vector<const Tensor*> steady_values(const Graph& graph) {
   std::vector<const Tensor*> steady(graph.values().size(), nullptr);
   for (const GraphVariable& v : graph.variables()) {
@@ -110,7 +111,9 @@ uint32_t StepList::add_arg(const Place& place) {
       output_patches_.push_back({arg, index});
       break;
     case Place::Kind::variable: args_.push_back(graph_.variables()[index].storage.buffer()->data()); break;
-    case Place::Kind::constant: args_.push_back(graph_.node(index).attrs.tensor("value").buffer()->data()); break;
+    case Place::Kind::constant:
+      args_.push_back(graph_.node(index).attrs.tensor("value").buffer()->data());
+      break;
   }
   return arg;
 }
@@ -151,7 +154,8 @@ void StepList::run(void* const* inputs, void* const* outputs) {
   for (size_t i = 0; i < steps_.size(); ++i) {
     const Step& step = steps_[i];
     step.run(step.state, args + step.first_arg);
-    if (poison_) [[unlikely]] poison_dead(i);
+    if (poison_) [[unlikely]]
+      poison_dead(i);
   }
   for (const BoundCopy& c : copies_) std::memmove(args_[c.to], args_[c.from], c.bytes);
 }
@@ -169,7 +173,8 @@ void StepList::run_timed(void* const* inputs, void* const* outputs, std::span<do
 
 std::string StepList::step_name(size_t i) const {
   const Node& node = graph_.node(steps_[i].node);
-  return concat(node.layer, node.layer.empty() ? "" : "/", node.op->name, " [", kernels_[steps_[i].node].name, "]");
+  return concat(node.layer, node.layer.empty() ? "" : "/", node.op->name, " [", kernels_[steps_[i].node].name,
+                "]");
 }
 
 }  // namespace plimsoll

@@ -69,7 +69,7 @@ class StepList final : public Steps {
   void poison_dead(size_t step);
 
   Graph graph_;
-  bool parallel_ = false;  // before the kernels, whose making sets it
+  bool parallel_ = false;        // before the kernels, whose making sets it
   std::vector<Kernel> kernels_;  // one per node; empty for those that do not run
   Plan plan_;
   std::vector<Step> steps_;

@@ -12,8 +12,8 @@
 namespace plimsoll {
 namespace {
 
-constexpr std::array<std::string_view, 8> kKindNames = {"bool", "integer", "real", "string",
-                                                        "ints", "dtype", "tensor", "graph"};
+constexpr std::array<std::string_view, 8> kKindNames = {"bool", "integer", "real",   "string",
+                                                        "ints", "dtype",   "tensor", "graph"};
 
 auto position(auto& list, std::string_view name) {
   return std::lower_bound(list.begin(), list.end(), name,
@@ -43,8 +43,10 @@ std::string quoted(std::string_view value) {
   std::string s = "\"";
   for (const char c : value) {
     if (c == '"' || c == '\\') s += '\\';
-    if (c == '\n') s += "\\n";
-    else s += c;
+    if (c == '\n')
+      s += "\\n";
+    else
+      s += c;
   }
   return s + '"';
 }
@@ -68,11 +70,19 @@ struct ToText {
 
 struct Same {
   template <class T>
-  bool operator()(const T& a, const T& b) const { return a == b; }
-  bool operator()(double a, double b) const { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
-  bool operator()(const Tensor& a, const Tensor& b) const { return a.buffer() == b.buffer() && a.type() == b.type(); }
+  bool operator()(const T& a, const T& b) const {
+    return a == b;
+  }
+  bool operator()(double a, double b) const {
+    return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+  }
+  bool operator()(const Tensor& a, const Tensor& b) const {
+    return a.buffer() == b.buffer() && a.type() == b.type();
+  }
   template <class T, class U>
-  bool operator()(const T&, const U&) const { return false; }
+  bool operator()(const T&, const U&) const {
+    return false;
+  }
 };
 
 struct Hash {
@@ -84,7 +94,9 @@ struct Hash {
   }
   size_t operator()(const Tensor& v) const { return std::hash<const void*>()(v.buffer().get()); }
   template <class T>
-  size_t operator()(const T& v) const { return std::hash<T>()(v); }
+  size_t operator()(const T& v) const {
+    return std::hash<T>()(v);
+  }
 };
 
 }  // namespace
@@ -99,8 +111,10 @@ Attrs::Attrs(std::initializer_list<std::pair<std::string_view, Attr>> list) {
 
 void Attrs::set(std::string_view name, Attr value) {
   const auto it = position(list_, name);
-  if (it != list_.end() && it->first == name) it->second = std::move(value);
-  else list_.emplace(it, std::string(name), std::move(value));
+  if (it != list_.end() && it->first == name)
+    it->second = std::move(value);
+  else
+    list_.emplace(it, std::string(name), std::move(value));
 }
 
 const Attr* Attrs::find(std::string_view name) const {

@@ -31,9 +31,12 @@ void write_integer(void* p, double value) {
   constexpr double low = static_cast<double>(std::numeric_limits<T>::min());
   constexpr double high = static_cast<double>(std::numeric_limits<T>::max());
   T cast = 0;
-  if (value >= high) cast = std::numeric_limits<T>::max();
-  else if (value <= low) cast = std::numeric_limits<T>::min();
-  else if (!std::isnan(value)) cast = static_cast<T>(value);
+  if (value >= high)
+    cast = std::numeric_limits<T>::max();
+  else if (value <= low)
+    cast = std::numeric_limits<T>::min();
+  else if (!std::isnan(value))
+    cast = static_cast<T>(value);
   std::memcpy(p, &cast, sizeof cast);
 }
 

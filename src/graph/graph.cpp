@@ -61,9 +61,11 @@ void Graph::add_update(ValueId variable, ValueId next) {
   const auto is_it = [&](const GraphVariable& v) { return v.value == variable; };
   require(std::any_of(variables_.begin(), variables_.end(), is_it), "graph",
           "expected a variable to update, got another value");
-  require(std::none_of(updates_.begin(), updates_.end(), [&](const GraphUpdate& u) { return u.variable == variable; }),
+  require(std::none_of(updates_.begin(), updates_.end(),
+                       [&](const GraphUpdate& u) { return u.variable == variable; }),
           "graph", "expected one update per variable, got a second");
-  require(type(variable) == type(next), "graph", "expected an update of type ", type(variable), ", got ", type(next));
+  require(type(variable) == type(next), "graph", "expected an update of type ", type(variable), ", got ",
+          type(next));
   updates_.push_back({variable, next});
 }
 
@@ -72,12 +74,14 @@ Tensor Graph::input(std::string name, DType dtype, const Shape& shape) {
 }
 
 Tensor Graph::variable(std::string name, const Tensor& storage) {
-  require(storage.defined() && !storage.is_symbolic(), "graph", "expected concrete bytes for variable ", name);
+  require(storage.defined() && !storage.is_symbolic(), "graph", "expected concrete bytes for variable ",
+          name);
   return Tensor(*this, add_variable(std::move(name), storage));
 }
 
 Tensor Graph::constant(const Tensor& concrete) {
-  require(concrete.defined() && !concrete.is_symbolic(), "graph", "expected a concrete tensor for a constant");
+  require(concrete.defined() && !concrete.is_symbolic(), "graph",
+          "expected a concrete tensor for a constant");
   static const OpDef& op = get_op("constant");
   return Tensor(*this, nodes_[add_node(op, {}, {{"value", concrete}}, layer_)].outputs[0]);
 }
@@ -113,7 +117,8 @@ bool Graph::is_inside(const Graph& other) const {
 
 Tensor Graph::capture(const Tensor& value) {
   if (&value.graph() == this) return value;
-  require(is_inside(value.graph()), "graph", "expected a value of this graph or of one around it, got one of another");
+  require(is_inside(value.graph()), "graph",
+          "expected a value of this graph or of one around it, got one of another");
   const Tensor here = outer_->capture(value);  // a value of the graph right around this one
   for (const GraphCapture& c : captures_) {
     if (c.outer == here.id()) return Tensor(*this, c.input);

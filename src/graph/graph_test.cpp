@@ -96,7 +96,9 @@ TEST(Graph, OneStorageIsOneVariable) {
 TEST(Graph, UnknownAndMissingAttributesAreNamed) {
   Graph g;
   const Tensor x = g.input("x", DType::f32, {2, 3});
-  const std::string m = message_of([&] { g.add(get_op("transpose"), std::span(&x, 1), {{"axis", int64_t{1}}}); });
+  const std::string m = message_of([&] {
+    g.add(get_op("transpose"), std::span(&x, 1), {{"axis", int64_t{1}}});
+  });
   EXPECT_NE(m.find("transpose"), std::string::npos) << m;
   EXPECT_NE(m.find("axis"), std::string::npos) << m;
   EXPECT_THROW(g.add(get_op("transpose"), std::span(&x, 1)), Error);
@@ -118,7 +120,8 @@ TEST(Graph, DotNamesEveryNode) {
 TEST(Registry, EveryOpHasAShapeRuleAndAWayToRun) {
   for (const OpDef* op : all_ops()) {
     EXPECT_NE(op->infer, nullptr) << op->name;
-    const bool runs = op->alias || op->tile || op->decompose || !op->kernels.empty() || op->name == "constant";
+    const bool runs =
+        op->alias || op->tile || op->decompose || !op->kernels.empty() || op->name == "constant";
     EXPECT_TRUE(runs) << op->name;
     EXPECT_EQ(find_op(op->name), op);
   }

@@ -32,15 +32,16 @@ const Registry& registry() {
 }
 
 const AttrDef* find_def(const OpDef& op, std::string_view name) {
-  const auto it = std::find_if(op.attrs.begin(), op.attrs.end(), [&](const AttrDef& d) { return d.name == name; });
+  const auto it =
+      std::find_if(op.attrs.begin(), op.attrs.end(), [&](const AttrDef& d) { return d.name == name; });
   return it == op.attrs.end() ? nullptr : &*it;
 }
 
 void check_attr(const OpDef& op, std::string_view name, const Attr& value) {
   const AttrDef* def = find_def(op, name);
   require(def != nullptr, op.name, "has no attribute '", name, "'");
-  require(kind_of(value) == def->kind, op.name, "expected attribute '", name, "' of kind ", name_of(def->kind),
-          ", got ", name_of(kind_of(value)));
+  require(kind_of(value) == def->kind, op.name, "expected attribute '", name, "' of kind ",
+          name_of(def->kind), ", got ", name_of(kind_of(value)));
 }
 
 }  // namespace
@@ -75,7 +76,8 @@ Attrs complete_attrs(const OpDef& op, Attrs attrs) {
 std::vector<TensorType> infer_types(const OpDef& op, std::span<const TensorType> in, const Attrs& attrs) {
   const int n = static_cast<int>(in.size());
   require(n >= op.arity.least && n <= op.arity.most, op.name, "expected ", op.arity.least,
-          op.arity.least == op.arity.most ? std::string() : concat(" to ", op.arity.most), " inputs, got ", n);
+          op.arity.least == op.arity.most ? std::string() : concat(" to ", op.arity.most), " inputs, got ",
+          n);
   return op.infer({op, in, attrs});
 }
 
@@ -112,7 +114,8 @@ std::vector<Tensor> inline_graph(const Graph& body, std::span<const Tensor> inpu
     std::vector<Tensor> in;
     for (const ValueId v : node.inputs) in.push_back(values[v]);
     const bool constant = node.inputs.empty() && node.op->name == "constant";
-    const std::vector<Tensor> out = constant ? std::vector{node.attrs.tensor("value")} : apply(*node.op, in, node.attrs);
+    const std::vector<Tensor> out =
+        constant ? std::vector{node.attrs.tensor("value")} : apply(*node.op, in, node.attrs);
     for (size_t i = 0; i < out.size(); ++i) values[node.outputs[i]] = out[i];
   }
   std::vector<Tensor> outputs;

@@ -17,7 +17,7 @@
 
 namespace plimsoll {
 
-struct KernelDef;  // device/kernel.h
+struct KernelDef;   // device/kernel.h
 class GradContext;  // graph/grad.h
 
 struct AttrDef {
@@ -117,18 +117,18 @@ Tensor apply1(const OpDef& op, std::initializer_list<Tensor> in, Attrs attrs = {
 // Defined by exec: all operands concrete.
 std::vector<Tensor> apply_eager(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs);
 
-// The outputs of `body` on these tensors: its nodes applied one by one. Requires: a sub-graph (no variables), one tensor
-// of the right type per input.
+// The outputs of `body` on these tensors: its nodes applied one by one. Requires: a sub-graph (no variables),
+// one tensor of the right type per input.
 std::vector<Tensor> inline_graph(const Graph& body, std::span<const Tensor> inputs);
 
 // Lists of dtypes that many ops share.
 inline constexpr std::array kFloats = {DType::f16, DType::bf16, DType::f32, DType::f64};
 inline constexpr std::array kFloats32Up = {DType::f32, DType::f64};
-inline constexpr std::array kNumbers = {DType::u8, DType::u16, DType::u32, DType::u64, DType::i8,
-                                        DType::i16, DType::i32, DType::i64, DType::f16, DType::bf16,
-                                        DType::f32, DType::f64};
-inline constexpr std::array kAllReal = {DType::boolean, DType::u8, DType::u16, DType::u32, DType::u64,
-                                        DType::i8, DType::i16, DType::i32, DType::i64, DType::f16,
-                                        DType::bf16, DType::f32, DType::f64};
+inline constexpr std::array kNumbers = {DType::u8,  DType::u16,  DType::u32, DType::u64,
+                                        DType::i8,  DType::i16,  DType::i32, DType::i64,
+                                        DType::f16, DType::bf16, DType::f32, DType::f64};
+inline constexpr std::array kAllReal = {DType::boolean, DType::u8,  DType::u16, DType::u32, DType::u64,
+                                        DType::i8,      DType::i16, DType::i32, DType::i64, DType::f16,
+                                        DType::bf16,    DType::f32, DType::f64};
 
 }  // namespace plimsoll

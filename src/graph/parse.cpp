@@ -1,4 +1,5 @@
-// Graph::parse() and parse_attr(): a recursive-descent reader of the text form. Everything it reads is untrusted.
+// Graph::parse() and parse_attr(): a recursive-descent reader of the text form. Everything it reads is
+// untrusted.
 #include <charconv>
 #include <unordered_map>
 
@@ -11,8 +12,9 @@
 namespace plimsoll {
 namespace {
 
-constexpr int kMaxDepth = 32;                    // of graphs within graphs
-constexpr int64_t kMaxVariableBytes = 1LL << 32;  // parsed variables are zero-filled: a line must not ask for more
+constexpr int kMaxDepth = 32;  // of graphs within graphs
+constexpr int64_t kMaxVariableBytes =
+    1LL << 32;  // parsed variables are zero-filled: a line must not ask for more
 
 class Reader {
  public:
@@ -22,14 +24,19 @@ class Reader {
   [[noreturn]] void error(const Parts&... parts) const {
     size_t line = 1, column = 1;
     for (size_t i = 0; i < at_ && i < text_.size(); ++i) {
-      if (text_[i] == '\n') ++line, column = 1;
-      else ++column;
+      if (text_[i] == '\n')
+        ++line, column = 1;
+      else
+        ++column;
     }
-    fail(ErrorKind::invalid_argument, "graph text", "line ", line, ", column ", column, ": ", concat(parts...));
+    fail(ErrorKind::invalid_argument, "graph text", "line ", line, ", column ", column, ": ",
+         concat(parts...));
   }
 
   void skip_space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) ++at_;
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r'))
+      ++at_;
   }
   bool at_end() {
     skip_space();
@@ -44,12 +51,15 @@ class Reader {
   void expect(char c) {
     if (!accept(c)) error("expected '", c, "', got ", got());
   }
-  std::string got() const { return at_ < text_.size() ? concat("'", text_[at_], "'") : "the end of the text"; }
+  std::string got() const {
+    return at_ < text_.size() ? concat("'", text_[at_], "'") : "the end of the text";
+  }
 
   std::string_view word() {
     skip_space();
     const size_t start = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_')) ++at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
+      ++at_;
     if (at_ == start) error("expected a name, got ", got());
     return text_.substr(start, at_ - start);
   }
@@ -60,7 +70,8 @@ class Reader {
     skip_space();
     const size_t start = at_;
     while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '-' ||
-                                  text_[at_] == '+' || text_[at_] == '.' || text_[at_] == ':')) ++at_;
+                                  text_[at_] == '+' || text_[at_] == '.' || text_[at_] == ':'))
+      ++at_;
     if (at_ == start) error("expected a number, got ", got());
     return text_.substr(start, at_ - start);
   }
@@ -117,7 +128,8 @@ class Reader {
     keyword("tensor");
     const TensorType t = type();
     // Each element takes at least two characters: a short text cannot ask for much memory.
-    if (t.shape.elements() > static_cast<int64_t>(text_.size())) error("expected ", t.shape.elements(), " elements");
+    if (t.shape.elements() > static_cast<int64_t>(text_.size()))
+      error("expected ", t.shape.elements(), " elements");
     Tensor out = Tensor::empty(t.dtype, t.shape);
     char* p = static_cast<char*>(out.data());
     expect('[');
@@ -184,7 +196,8 @@ void Reader::assignment(Graph& g, int depth) {
     std::string label = string();
     const TensorType t = type();
     if (name == "input") return define(labels[0], g.add_input(std::move(label), t));
-    if (byte_size(t.dtype, t.shape) > kMaxVariableBytes) error("a variable of ", t, " is too large to read from text");
+    if (byte_size(t.dtype, t.shape) > kMaxVariableBytes)
+      error("a variable of ", t, " is too large to read from text");
     return define(labels[0], g.add_variable(std::move(label), Tensor::zeros(t.dtype, t.shape)));
   }
   const OpDef* op = find_op(name);

@@ -11,22 +11,55 @@
 namespace plimsoll {
 std::string TensorType::str() const { return concat(dtype, shape); }
 
-template <> DType dtype_of<bool>() { return DType::boolean; }
-template <> DType dtype_of<uint8_t>() { return DType::u8; }
-template <> DType dtype_of<uint16_t>() { return DType::u16; }
-template <> DType dtype_of<uint32_t>() { return DType::u32; }
-template <> DType dtype_of<uint64_t>() { return DType::u64; }
-template <> DType dtype_of<int8_t>() { return DType::i8; }
-template <> DType dtype_of<int16_t>() { return DType::i16; }
-template <> DType dtype_of<int32_t>() { return DType::i32; }
-template <> DType dtype_of<int64_t>() { return DType::i64; }
-template <> DType dtype_of<float>() { return DType::f32; }
-template <> DType dtype_of<double>() { return DType::f64; }
+template <>
+DType dtype_of<bool>() {
+  return DType::boolean;
+}
+template <>
+DType dtype_of<uint8_t>() {
+  return DType::u8;
+}
+template <>
+DType dtype_of<uint16_t>() {
+  return DType::u16;
+}
+template <>
+DType dtype_of<uint32_t>() {
+  return DType::u32;
+}
+template <>
+DType dtype_of<uint64_t>() {
+  return DType::u64;
+}
+template <>
+DType dtype_of<int8_t>() {
+  return DType::i8;
+}
+template <>
+DType dtype_of<int16_t>() {
+  return DType::i16;
+}
+template <>
+DType dtype_of<int32_t>() {
+  return DType::i32;
+}
+template <>
+DType dtype_of<int64_t>() {
+  return DType::i64;
+}
+template <>
+DType dtype_of<float>() {
+  return DType::f32;
+}
+template <>
+DType dtype_of<double>() {
+  return DType::f64;
+}
 
 Tensor::Tensor(DType dtype, const Shape& shape, std::shared_ptr<Buffer> buffer)
     : type_{dtype, shape}, buffer_(std::move(buffer)) {
-  require(buffer_ != nullptr && buffer_->bytes() >= byte_size(dtype, shape), "tensor", "expected a buffer of ",
-          byte_size(dtype, shape), " bytes, got ", buffer_ ? buffer_->bytes() : 0);
+  require(buffer_ != nullptr && buffer_->bytes() >= byte_size(dtype, shape), "tensor",
+          "expected a buffer of ", byte_size(dtype, shape), " bytes, got ", buffer_ ? buffer_->bytes() : 0);
 }
 
 Tensor::Tensor(Graph& graph, ValueId id) : type_(graph.type(id)), graph_(&graph), id_(id) {}
@@ -51,7 +84,8 @@ Tensor Tensor::full(DType dtype, const Shape& shape, double value) {
 
 Tensor Tensor::from_bytes(DType dtype, const Shape& shape, const void* bytes) {
   Tensor t = empty(dtype, shape);
-  if (shape.elements() > 0) std::memcpy(t.buffer_->data(), bytes, static_cast<size_t>(byte_size(dtype, shape)));
+  if (shape.elements() > 0)
+    std::memcpy(t.buffer_->data(), bytes, static_cast<size_t>(byte_size(dtype, shape)));
   return t;
 }
 
@@ -63,13 +97,15 @@ Tensor Tensor::from(std::span<const T> values, const Shape& shape) {
 }
 
 const void* read_bytes(const Tensor& t) {
-  require(t.buffer() != nullptr, "tensor", t.is_symbolic() ? "expected a concrete tensor, got a value of a graph"
-                                                           : "expected a tensor, got an undefined one");
+  require(t.buffer() != nullptr, "tensor",
+          t.is_symbolic() ? "expected a concrete tensor, got a value of a graph"
+                          : "expected a tensor, got an undefined one");
   return t.buffer()->data();
 }
 
 void assign(const Tensor& to, const Tensor& from) {
-  require(to.type() == from.type(), "tensor", "expected a tensor of type ", to.type(), " to assign, got ", from.type());
+  require(to.type() == from.type(), "tensor", "expected a tensor of type ", to.type(), " to assign, got ",
+          from.type());
   (void)read_bytes(to);
   const void* const bytes = read_bytes(from);
   const auto count = static_cast<size_t>(byte_size(to.dtype(), to.shape()));
@@ -102,7 +138,7 @@ double Tensor::item() const {
 
 Tensor Tensor::copy() const { return from_bytes(dtype(), shape(), read_bytes(*this)); }
 
-#define PLIMSOLL_FOR(T)                                                       \
+#define PLIMSOLL_FOR(T)                                                           \
   template Tensor Tensor::from<T>(std::span<const T> values, const Shape& shape); \
   template T* Tensor::data<T>() const;
 PLIMSOLL_FOR(bool)

@@ -25,9 +25,12 @@ void print_tensor(std::string& out, const Tensor& t) {
 }
 
 void print_attr(std::string& out, const Attr& attr, int indent) {
-  if (const Tensor* t = std::get_if<Tensor>(&attr)) print_tensor(out, *t);
-  else if (const auto* g = std::get_if<std::shared_ptr<const Graph>>(&attr)) print_graph(out, **g, indent);
-  else out += to_text(attr);
+  if (const Tensor* t = std::get_if<Tensor>(&attr))
+    print_tensor(out, *t);
+  else if (const auto* g = std::get_if<std::shared_ptr<const Graph>>(&attr))
+    print_graph(out, **g, indent);
+  else
+    out += to_text(attr);
 }
 
 void print_node(std::string& out, const Node& node, int indent) {
@@ -55,7 +58,8 @@ void print_graph(std::string& out, const Graph& graph, int indent) {
     out += concat(margin, "%", i.value, " = input ", to_text(Attr(i.name)), " ", graph.type(i.value), "\n");
   }
   for (const GraphVariable& v : graph.variables()) {
-    out += concat(margin, "%", v.value, " = variable ", to_text(Attr(v.name)), " ", graph.type(v.value), "\n");
+    out +=
+        concat(margin, "%", v.value, " = variable ", to_text(Attr(v.name)), " ", graph.type(v.value), "\n");
   }
   for (const Node& node : graph.nodes()) {
     out += margin;
@@ -65,7 +69,8 @@ void print_graph(std::string& out, const Graph& graph, int indent) {
   for (const GraphOutput& o : graph.outputs()) {
     out += concat(margin, "output ", to_text(Attr(o.name)), " %", o.value, "\n");
   }
-  for (const GraphUpdate& u : graph.updates()) out += concat(margin, "update %", u.variable, " = %", u.next, "\n");
+  for (const GraphUpdate& u : graph.updates())
+    out += concat(margin, "update %", u.variable, " = %", u.next, "\n");
   out += std::string(static_cast<size_t>(indent), ' ') + "}";
 }
 
@@ -89,7 +94,8 @@ std::string Graph::text() const {
 std::string Graph::dot() const {
   std::string out = "digraph plimsoll {\n  node [shape=box, fontname=\"monospace\"];\n";
   const auto leaf = [&](ValueId v, std::string_view kind, const std::string& name) {
-    out += concat("  v", v, " [shape=ellipse, label=\"", kind, " ", dot_escape(name), "\\n", type(v), "\"];\n");
+    out +=
+        concat("  v", v, " [shape=ellipse, label=\"", kind, " ", dot_escape(name), "\\n", type(v), "\"];\n");
   };
   for (const GraphInput& i : inputs_) leaf(i.value, "input", i.name);
   for (const GraphVariable& v : variables_) leaf(v.value, "variable", v.name);
@@ -98,8 +104,10 @@ std::string Graph::dot() const {
   };
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const Node& n = nodes_[i];
-    out += concat("  n", i, " [label=\"", n.op->name, n.layer.empty() ? "" : "\\n", dot_escape(n.layer), "\"];\n");
-    for (const ValueId v : n.inputs) out += concat("  ", source(v), " -> n", i, " [label=\"", type(v), "\"];\n");
+    out += concat("  n", i, " [label=\"", n.op->name, n.layer.empty() ? "" : "\\n", dot_escape(n.layer),
+                  "\"];\n");
+    for (const ValueId v : n.inputs)
+      out += concat("  ", source(v), " -> n", i, " [label=\"", type(v), "\"];\n");
   }
   for (size_t i = 0; i < outputs_.size(); ++i) {
     out += concat("  o", i, " [shape=ellipse, label=\"output ", dot_escape(outputs_[i].name), "\"];\n  ",

@@ -24,7 +24,8 @@ void check_node(const Graph& graph, size_t i, const std::vector<bool>& made) {
     in.push_back(graph.type(v));
   }
   const std::vector<TensorType> out = infer_types(*node.op, in, node.attrs);
-  rule(out.size() == node.outputs.size(), graph, i, "expected ", out.size(), " outputs, got ", node.outputs.size());
+  rule(out.size() == node.outputs.size(), graph, i, "expected ", out.size(), " outputs, got ",
+       node.outputs.size());
   for (size_t k = 0; k < out.size(); ++k) {
     const ValueId v = node.outputs[k];
     rule(v < made.size(), graph, i, "makes value ", v, ", which does not exist");

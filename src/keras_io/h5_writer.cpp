@@ -14,28 +14,17 @@ constexpr size_t kMostAttribute = 64512;
 
 hid_t standard_type(DType dtype) {
   switch (dtype) {
-    case DType::u8:
-      return H5T_NATIVE_UINT8;
-    case DType::u16:
-      return H5T_NATIVE_UINT16;
-    case DType::u32:
-      return H5T_NATIVE_UINT32;
-    case DType::u64:
-      return H5T_NATIVE_UINT64;
-    case DType::i8:
-      return H5T_NATIVE_INT8;
-    case DType::i16:
-      return H5T_NATIVE_INT16;
-    case DType::i32:
-      return H5T_NATIVE_INT32;
-    case DType::i64:
-      return H5T_NATIVE_INT64;
-    case DType::f32:
-      return H5T_NATIVE_FLOAT;
-    case DType::f64:
-      return H5T_NATIVE_DOUBLE;
-    default:
-      return -1;
+    case DType::u8: return H5T_NATIVE_UINT8;
+    case DType::u16: return H5T_NATIVE_UINT16;
+    case DType::u32: return H5T_NATIVE_UINT32;
+    case DType::u64: return H5T_NATIVE_UINT64;
+    case DType::i8: return H5T_NATIVE_INT8;
+    case DType::i16: return H5T_NATIVE_INT16;
+    case DType::i32: return H5T_NATIVE_INT32;
+    case DType::i64: return H5T_NATIVE_INT64;
+    case DType::f32: return H5T_NATIVE_FLOAT;
+    case DType::f64: return H5T_NATIVE_DOUBLE;
+    default: return -1;
   }
 }
 

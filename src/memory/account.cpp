@@ -9,8 +9,8 @@
 namespace plimsoll {
 
 std::string_view name_of(Owner owner) {
-  constexpr std::array<std::string_view, kOwnerCount> kNames = {
-      "weights", "state", "arena", "scratch", "staging", "data", "programs", "tensors"};
+  constexpr std::array<std::string_view, kOwnerCount> kNames = {"weights", "state", "arena",    "scratch",
+                                                                "staging", "data",  "programs", "tensors"};
   return kNames[static_cast<size_t>(owner)];
 }
 
@@ -79,9 +79,7 @@ void reset_peak() noexcept { highest.store(used(), std::memory_order_relaxed); }
 int64_t limit() noexcept { return line.load(std::memory_order_relaxed); }
 void set_limit(int64_t bytes) noexcept { line.store(bytes < 0 ? 0 : bytes, std::memory_order_relaxed); }
 
-void fail_nth_charge(int64_t n) noexcept {
-  fail_countdown.store(n < 0 ? 0 : n, std::memory_order_relaxed);
-}
+void fail_nth_charge(int64_t n) noexcept { fail_countdown.store(n < 0 ? 0 : n, std::memory_order_relaxed); }
 int64_t charges() noexcept { return charge_count.load(std::memory_order_relaxed); }
 
 }  // namespace account

@@ -24,14 +24,14 @@ void hand_over(Owner from, Owner to, int64_t bytes) noexcept;
 
 int64_t used(Owner owner) noexcept;
 int64_t used() noexcept;
-int64_t peak() noexcept;       // highest total since the last reset_peak()
+int64_t peak() noexcept;  // highest total since the last reset_peak()
 void reset_peak() noexcept;
 int64_t limit() noexcept;
 void set_limit(int64_t bytes) noexcept;  // may lie below used(): only further charges are refused
 
 // For tests: the n-th charge from now on (1 = the next) fails as if over the line; 0 switches it off.
 void fail_nth_charge(int64_t n) noexcept;
-int64_t charges() noexcept;    // how many charges there were since the process began
+int64_t charges() noexcept;  // how many charges there were since the process began
 
 }  // namespace account
 }  // namespace plimsoll

@@ -70,7 +70,8 @@ void Arena::ensure(int64_t bytes) {
 }
 
 void Arena::trim(int64_t keep) noexcept {
-  const int64_t size = std::clamp<int64_t>(host::round_up(std::max<int64_t>(keep, 0), host::page_size()), 0, committed_);
+  const int64_t size =
+      std::clamp<int64_t>(host::round_up(std::max<int64_t>(keep, 0), host::page_size()), 0, committed_);
   if (size == committed_) return;
   host::decommit(base_ + size, committed_ - size);
   account::release(Owner::arena, committed_ - size);

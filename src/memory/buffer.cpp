@@ -1,5 +1,5 @@
-// A small buffer is one block of the pool: the shared_ptr's counters and the Buffer in front, the bytes behind.
-// A large one has its bytes in a mapping of its own, and only the front in the pool.
+// A small buffer is one block of the pool: the shared_ptr's counters and the Buffer in front, the bytes
+// behind. A large one has its bytes in a mapping of its own, and only the front in the pool.
 #include "memory/buffer.h"
 
 #include <new>
@@ -43,7 +43,9 @@ struct TailAllocator {
   }
   void deallocate(T* taken, size_t) { pool::give(taken, kFront + tail); }
   template <class U>
-  bool operator==(const TailAllocator<U>& other) const { return tail == other.tail; }
+  bool operator==(const TailAllocator<U>& other) const {
+    return tail == other.tail;
+  }
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Buffer: 64-byte aligned bytes on the host, charged to the account. Small ones come from free lists, so that an
-// eager op costs no trip to malloc; large ones are mapped and go back to the OS when dropped.
+// Buffer: 64-byte aligned bytes on the host, charged to the account. Small ones come from free lists, so that
+// an eager op costs no trip to malloc; large ones are mapped and go back to the OS when dropped.
 #pragma once
 
 #include <atomic>
@@ -36,8 +36,8 @@ class Buffer {
   void* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
 
-  // So that a copy of the contents can be kept as long as it holds. Once a pointer to write with is out (expose()), it may be
-  // used at any time and nothing is known for sure any more.
+  // So that a copy of the contents can be kept as long as it holds. Once a pointer to write with is out
+  // (expose()), it may be used at any time and nothing is known for sure any more.
   void changed() noexcept { version_.fetch_add(1, std::memory_order_relaxed); }
   void expose() noexcept { exposed_.store(true, std::memory_order_relaxed); }
   uint64_t version() const noexcept { return version_.load(std::memory_order_relaxed); }

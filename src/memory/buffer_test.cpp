@@ -13,9 +13,21 @@
 namespace plimsoll {
 namespace {
 
-constexpr int64_t kSizes[] = {0,         1,           63,          64,          65,        1000,          4096,
-                              1 << 16,   (1 << 20) - 200, (1 << 20) - 128, (1 << 20) - 127, 1 << 20, (1 << 20) + 1,
-                              5 << 20,   (16 << 20) + 12345};
+constexpr int64_t kSizes[] = {0,
+                              1,
+                              63,
+                              64,
+                              65,
+                              1000,
+                              4096,
+                              1 << 16,
+                              (1 << 20) - 200,
+                              (1 << 20) - 128,
+                              (1 << 20) - 127,
+                              1 << 20,
+                              (1 << 20) + 1,
+                              5 << 20,
+                              (16 << 20) + 12345};
 
 TEST(Buffer, IsAlignedAndWritableAtEverySize) {
   for (const int64_t size : kSizes) {

@@ -25,7 +25,8 @@ bool chosen_to_fail() noexcept {
 }
 
 void* map_pages(int64_t bytes, int protection, int flags) noexcept {
-  void* block = ::mmap(nullptr, static_cast<size_t>(bytes), protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+  void* block =
+      ::mmap(nullptr, static_cast<size_t>(bytes), protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
   return block == MAP_FAILED ? nullptr : block;
 }
 
@@ -75,7 +76,8 @@ void unmap(void* block, int64_t bytes) noexcept { ::munmap(block, static_cast<si
 
 void* reserve(int64_t bytes) noexcept {
   if (chosen_to_fail()) return nullptr;
-  return bytes < kHugeFrom ? map_pages(bytes, PROT_NONE, MAP_NORESERVE) : map_aligned(bytes, PROT_NONE, MAP_NORESERVE);
+  return bytes < kHugeFrom ? map_pages(bytes, PROT_NONE, MAP_NORESERVE)
+                           : map_aligned(bytes, PROT_NONE, MAP_NORESERVE);
 }
 
 bool commit(void* start, int64_t bytes) noexcept {
@@ -86,7 +88,8 @@ bool commit(void* start, int64_t bytes) noexcept {
 }
 
 void decommit(void* start, int64_t bytes) noexcept {
-  // A fresh mapping in the same place drops the pages and, unlike madvise, what the OS has set aside for them.
+  // A fresh mapping in the same place drops the pages and, unlike madvise, what the OS has set aside for
+  // them.
   if (::mmap(start, static_cast<size_t>(bytes), PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
     (void)::madvise(start, static_cast<size_t>(bytes), MADV_DONTNEED);

@@ -17,8 +17,8 @@ constexpr int64_t round_up(int64_t bytes, int64_t unit) { return (bytes + unit -
 void* allocate(int64_t bytes) noexcept;
 void release(void* block) noexcept;
 
-// Zeroed pages of their own, which go back to the OS with unmap(); nullptr if there are none. Mappings of some
-// MiB are aligned for huge pages and ask for them. Requires: bytes is a multiple of page_size().
+// Zeroed pages of their own, which go back to the OS with unmap(); nullptr if there are none. Mappings of
+// some MiB are aligned for huge pages and ask for them. Requires: bytes is a multiple of page_size().
 void* map(int64_t bytes) noexcept;
 void unmap(void* block, int64_t bytes) noexcept;
 

@@ -45,7 +45,8 @@ Class class_of(int64_t bytes) noexcept {
   const int power = std::bit_width(static_cast<uint64_t>(bytes - 1)) - 1;  // 2^power < bytes <= 2^(power + 1)
   const int64_t step = int64_t{1} << (power - 2);
   const int64_t quarter = (bytes - (int64_t{1} << power) + step - 1) / step;  // 1 to 4
-  return {4 + 4 * (power - kSmallest) + static_cast<int>(quarter) - 1, (int64_t{1} << power) + quarter * step};
+  return {4 + 4 * (power - kSmallest) + static_cast<int>(quarter) - 1,
+          (int64_t{1} << power) + quarter * step};
 }
 
 struct FreeBlock {

@@ -1,6 +1,6 @@
-// pool: blocks of less than 1 MiB, kept in free lists by size class when given back, so that making and dropping
-// a small Buffer takes no trip to malloc. What lies in the lists is bounded and charged to nobody: it is slack
-// like that of malloc. All functions may be called from any thread.
+// pool: blocks of less than 1 MiB, kept in free lists by size class when given back, so that making and
+// dropping a small Buffer takes no trip to malloc. What lies in the lists is bounded and charged to nobody:
+// it is slack like that of malloc. All functions may be called from any thread.
 #pragma once
 
 #include <cstdint>

@@ -140,8 +140,8 @@ std::optional<std::string> cgroup_path(std::string_view text, std::string_view c
     std::string_view line = next_part(text, '\n');
     const std::string_view id = next_part(line, ':');
     const std::string_view controllers = next_part(line, ':');
-    const bool found = controller.empty() ? id == "0" && controllers.empty()
-                                          : list_contains(controllers, controller);
+    const bool found =
+        controller.empty() ? id == "0" && controllers.empty() : list_contains(controllers, controller);
     if (found && !line.empty()) return std::string(line);
   }
   return std::nullopt;
@@ -156,7 +156,8 @@ std::optional<Mount> cgroup_mount(std::string_view text, std::string_view contro
     std::string_view tail = line.substr(dash + 3);
     const std::string_view type = next_part(tail, ' ');
     next_part(tail, ' ');
-    if (controller.empty() ? type != "cgroup2" : type != "cgroup" || !list_contains(tail, controller)) continue;
+    if (controller.empty() ? type != "cgroup2" : type != "cgroup" || !list_contains(tail, controller))
+      continue;
     for (int skipped = 0; skipped < 3; ++skipped) next_part(line, ' ');
     Mount mount;
     mount.root = unescaped(next_part(line, ' '));

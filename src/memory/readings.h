@@ -1,7 +1,8 @@
-// readings: what the system says about memory and processors: this process or another, the machine, control groups
-// (v1 and v2), resource limits. Read anew at each call, nothing is kept; any thread may call. What the system does
-// not tell is an empty optional, never an exception. Does not touch the account: the guard links it alone.
-// Linux reads /proc and the cgroup file systems, macOS asks the kernel (readings_macos.cpp, untested).
+// readings: what the system says about memory and processors: this process or another, the machine, control
+// groups (v1 and v2), resource limits. Read anew at each call, nothing is kept; any thread may call. What the
+// system does not tell is an empty optional, never an exception. Does not touch the account: the guard links
+// it alone. Linux reads /proc and the cgroup file systems, macOS asks the kernel (readings_macos.cpp,
+// untested).
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,8 @@ struct Process {
 };
 // Process 0 is the calling one.
 std::optional<Process> process(int pid = 0);
-// PSS: pages shared with other processes count in parts, so that a sum over processes is right. Slow (the kernel
-// walks the page tables): some 10 ms for a GiB.
+// PSS: pages shared with other processes count in parts, so that a sum over processes is right. Slow (the
+// kernel walks the page tables): some 10 ms for a GiB.
 std::optional<int64_t> proportional(int pid = 0);
 
 struct System {
@@ -39,7 +40,7 @@ struct CgroupLevel {
   std::string folder;
   std::optional<int64_t> limit;  // hard; empty: none
   std::optional<int64_t> used;
-  int64_t reclaimable = 0;  // the part of `used` that is clean file cache
+  int64_t reclaimable = 0;            // the part of `used` that is clean file cache
   std::optional<int64_t> swap_limit;  // v2: of swap alone; v1: of memory and swap together
   std::optional<int64_t> oom_kills;   // so far, in this group
 };
@@ -63,7 +64,8 @@ struct Limits {
 };
 Limits limits();
 
-// How many processors this process may use: its affinity mask, and the cgroup's CPU quota rounded up. At least 1.
+// How many processors this process may use: its affinity mask, and the cgroup's CPU quota rounded up. At
+// least 1.
 int usable_cpus();
 // The quota alone, in processors (1.5); empty: none.
 std::optional<double> cpu_quota(const std::string& root = "");
@@ -71,14 +73,15 @@ std::optional<double> cpu_quota(const std::string& root = "");
 // The parsers, which take text so that they can be tested with any.
 namespace parse {
 
-std::optional<int64_t> number(std::string_view text);              // decimal, blanks around it allowed
+std::optional<int64_t> number(std::string_view text);  // decimal, blanks around it allowed
 // "max", and what v1 says for "no limit" (close to 2^63), are empty.
 std::optional<int64_t> cgroup_limit(std::string_view text);
-std::optional<double> cpu_max(std::string_view text);              // v2 "150000 100000" or "max 100000"
-// The value behind `key` in lines such as "VmRSS:  1692 kB" or "inactive_file 4096"; kB are turned into bytes.
+std::optional<double> cpu_max(std::string_view text);  // v2 "150000 100000" or "max 100000"
+// The value behind `key` in lines such as "VmRSS:  1692 kB" or "inactive_file 4096"; kB are turned into
+// bytes.
 std::optional<int64_t> field(std::string_view text, std::string_view key);
-std::optional<Process> status(std::string_view text);              // /proc/<pid>/status
-std::optional<System> meminfo(std::string_view text);              // /proc/meminfo
+std::optional<Process> status(std::string_view text);  // /proc/<pid>/status
+std::optional<System> meminfo(std::string_view text);  // /proc/meminfo
 // /proc/<pid>/cgroup: the path in the hierarchy of v1 controller `controller`, or of v2 if that is empty.
 std::optional<std::string> cgroup_path(std::string_view text, std::string_view controller);
 // /proc/<pid>/mountinfo: where that hierarchy is mounted, and which of its folders is seen there.

@@ -22,7 +22,8 @@ std::optional<std::string> read_file(const std::string& path) {
   std::string text;
   std::array<char, 4096> part;
   ssize_t count = 0;
-  while ((count = ::read(fd, part.data(), part.size())) > 0) text.append(part.data(), static_cast<size_t>(count));
+  while ((count = ::read(fd, part.data(), part.size())) > 0)
+    text.append(part.data(), static_cast<size_t>(count));
   ::close(fd);
   if (count < 0) return std::nullopt;
   return text;
@@ -92,11 +93,13 @@ std::optional<Cgroup> cgroup_of_version(int version, int pid, const std::string&
   Cgroup group;
   group.version = version;
   for (const std::string& folder : folders_upward(pid, root, version == 1 ? "memory" : "")) {
-    if (auto level = version == 1 ? level_v1(folder) : level_v2(folder)) group.levels.push_back(std::move(*level));
+    if (auto level = version == 1 ? level_v1(folder) : level_v2(folder))
+      group.levels.push_back(std::move(*level));
   }
   if (group.levels.empty()) return std::nullopt;
   if (version == 1) {
-    const auto inherited = field_of(group.levels.front().folder + "/memory.stat", "hierarchical_memory_limit");
+    const auto inherited =
+        field_of(group.levels.front().folder + "/memory.stat", "hierarchical_memory_limit");
     if (inherited) group.inherited_limit = parse::cgroup_limit(std::to_string(*inherited));
   }
   return group;
@@ -146,7 +149,8 @@ int usable_cpus() {
   int count = static_cast<int>(std::thread::hardware_concurrency());
   // Fails on machines of more than 1,024 processors; the count of all is right enough there.
   if (::sched_getaffinity(0, sizeof(mask), &mask) == 0) count = CPU_COUNT(&mask);
-  if (const std::optional<double> quota = cpu_quota()) count = std::min(count, static_cast<int>(std::ceil(*quota)));
+  if (const std::optional<double> quota = cpu_quota())
+    count = std::min(count, static_cast<int>(std::ceil(*quota)));
   return std::max(count, 1);
 }
 

@@ -25,7 +25,8 @@ std::optional<int64_t> soft_limit(int which) {
 
 std::optional<Process> process(int pid) {
   rusage_info_v4 usage{};
-  if (::proc_pid_rusage(pid == 0 ? ::getpid() : pid, RUSAGE_INFO_V4, reinterpret_cast<rusage_info_t*>(&usage)) != 0) {
+  if (::proc_pid_rusage(pid == 0 ? ::getpid() : pid, RUSAGE_INFO_V4,
+                        reinterpret_cast<rusage_info_t*>(&usage)) != 0) {
     return std::nullopt;
   }
   Process p;

@@ -47,8 +47,9 @@ TEST(ReadingsParse, FieldsAreFoundByTheirWholeName) {
 }
 
 TEST(ReadingsParse, StatusGivesTheProcess) {
-  const auto p = parse::status("Name:\tx\nVmSize:\t 3060 kB\nVmHWM:\t 1700 kB\nVmRSS:\t 1692 kB\n"
-                               "RssAnon:\t 112 kB\nVmSwap:\t 4 kB\n");
+  const auto p = parse::status(
+      "Name:\tx\nVmSize:\t 3060 kB\nVmHWM:\t 1700 kB\nVmRSS:\t 1692 kB\n"
+      "RssAnon:\t 112 kB\nVmSwap:\t 4 kB\n");
   ASSERT_TRUE(p);
   EXPECT_EQ(p->resident, 1692 * 1024);
   EXPECT_EQ(p->anonymous, 112 * 1024);
@@ -59,7 +60,8 @@ TEST(ReadingsParse, StatusGivesTheProcess) {
 }
 
 TEST(ReadingsParse, MeminfoOfAnOldKernelStillHasAvailable) {
-  const auto s = parse::meminfo("MemTotal: 100 kB\nMemFree: 20 kB\nCached: 30 kB\nSwapTotal: 5 kB\nSwapFree: 4 kB\n");
+  const auto s =
+      parse::meminfo("MemTotal: 100 kB\nMemFree: 20 kB\nCached: 30 kB\nSwapTotal: 5 kB\nSwapFree: 4 kB\n");
   ASSERT_TRUE(s);
   EXPECT_EQ(s->available, 50 * 1024);
   EXPECT_EQ(s->swap_total, 5 * 1024);
@@ -149,7 +151,8 @@ TEST(Readings, V1GovernsMemoryInAHybridSetup) {
              "35 24 0:32 /docker/x /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n");
   tree.write("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
   tree.write("/sys/fs/cgroup/memory/memory.usage_in_bytes", "700\n");
-  tree.write("/sys/fs/cgroup/memory/memory.stat", "hierarchical_memory_limit 2000\ntotal_inactive_file 100\n");
+  tree.write("/sys/fs/cgroup/memory/memory.stat",
+             "hierarchical_memory_limit 2000\ntotal_inactive_file 100\n");
   tree.write("/sys/fs/cgroup/memory/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n");
   tree.write("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
   tree.write("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");

@@ -55,7 +55,8 @@ Tensor activate(const Tensor& z, Activation activation) {
   fail(ErrorKind::internal, "activation", "unknown");
 }
 
-Tensor through_activation(Activation activation, const Tensor& y, const Tensor& dy, const std::function<Tensor()>& z) {
+Tensor through_activation(Activation activation, const Tensor& y, const Tensor& dy,
+                          const std::function<Tensor()>& z) {
   switch (activation) {
     case Activation::linear: return dy;
     case Activation::relu: return where(greater(y, scalar_like(y, 0)), dy, scalar_like(dy, 0));

@@ -1,4 +1,5 @@
-// argmax and argmin along one axis: int32, the first of equals; a NaN counts as the largest (argmax) or smallest (argmin).
+// argmax and argmin along one axis: int32, the first of equals; a NaN counts as the largest (argmax) or
+// smallest (argmin).
 #include "device/cpu/row_chunks.h"
 #include "device/cpu/typed.h"
 #include "device/kernel.h"
@@ -48,14 +49,15 @@ Kernel prepare(const KernelQuery& q) {
   State s{1, x[axis], 1, q.threads};
   for (int i = 0; i < axis; ++i) s.outer *= x[i];
   for (int i = axis + 1; i < x.rank(); ++i) s.inner *= x[i];
-  return with_type(q.in[0].dtype, Max ? "argmax" : "argmin", [&](auto t) {
-    return make_kernel<State, run<decltype(t), Max>>("rows", s);
-  });
+  return with_type(q.in[0].dtype, Max ? "argmax" : "argmin",
+                   [&](auto t) { return make_kernel<State, run<decltype(t), Max>>("rows", s); });
 }
 
 std::vector<OpCase> cases() {
-  return {{{{{5, 7}}}, {{"axis", int64_t{1}}}, false}, {{{{5, 7}}}, {{"axis", int64_t{0}}, {"keepdims", true}}, false},
-          {{{{2, 3, 4}}}, {{"axis", int64_t{-2}}}, false}, {{{{1}}}, {{"axis", int64_t{0}}}, false},
+  return {{{{{5, 7}}}, {{"axis", int64_t{1}}}, false},
+          {{{{5, 7}}}, {{"axis", int64_t{0}}, {"keepdims", true}}, false},
+          {{{{2, 3, 4}}}, {{"axis", int64_t{-2}}}, false},
+          {{{{1}}}, {{"axis", int64_t{0}}}, false},
           {{{{0, 3}}}, {{"axis", int64_t{1}}}, false}};
 }
 
@@ -74,8 +76,20 @@ Tensor argmin(const Tensor& x, int axis, bool keepdims) { return call("argmin", 
 
 std::span<const OpDef> ops_arg_reduce() {
   static constexpr OpDef defs[] = {
-      {.name = "argmax", .arity = {1, 1}, .attrs = kAttrs, .infer = infer, .kernels = kMax, .cases = cases, .dtypes = kAllReal},
-      {.name = "argmin", .arity = {1, 1}, .attrs = kAttrs, .infer = infer, .kernels = kMin, .cases = cases, .dtypes = kAllReal},
+      {.name = "argmax",
+       .arity = {1, 1},
+       .attrs = kAttrs,
+       .infer = infer,
+       .kernels = kMax,
+       .cases = cases,
+       .dtypes = kAllReal},
+      {.name = "argmin",
+       .arity = {1, 1},
+       .attrs = kAttrs,
+       .infer = infer,
+       .kernels = kMin,
+       .cases = cases,
+       .dtypes = kAllReal},
   };
   return defs;
 }

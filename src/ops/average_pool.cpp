@@ -1,5 +1,5 @@
-// average_pool(x): the mean over the points of each window that lie inside x, and average_pool_grad(dy), its gradient.
-// Both are linear: each is the gradient of the other.
+// average_pool(x): the mean over the points of each window that lie inside x, and average_pool_grad(dy), its
+// gradient. Both are linear: each is the gradient of the other.
 #include <algorithm>
 
 #include "device/cpu/pool_kernels.h"
@@ -10,8 +10,8 @@
 namespace plimsoll {
 namespace {
 
-constexpr std::array<AttrDef, 5> kGradAttrs = {kPoolAttrs[0], kPoolAttrs[1], kPoolAttrs[2], kPoolAttrs[3],
-                                               {"input_shape", AttrKind::ints}};
+constexpr std::array<AttrDef, 5> kGradAttrs = {
+    kPoolAttrs[0], kPoolAttrs[1], kPoolAttrs[2], kPoolAttrs[3], {"input_shape", AttrKind::ints}};
 
 std::vector<TensorType> infer(const OpCall& call) {
   require(is_float(call.in[0].dtype), "average_pool", "expected floats, got ", call.in[0]);
@@ -33,7 +33,8 @@ Attrs grad_attrs(const Attrs& attrs, const Shape& x) {
 }
 
 void grad(GradContext& g) {
-  if (g.wants(0)) g.set(0, apply1(get_op("average_pool_grad"), {g.dout()}, grad_attrs(g.attrs(), g.in(0).shape())));
+  if (g.wants(0))
+    g.set(0, apply1(get_op("average_pool_grad"), {g.dout()}, grad_attrs(g.attrs(), g.in(0).shape())));
 }
 
 void grad_of_grad(GradContext& g) {
@@ -42,7 +43,8 @@ void grad_of_grad(GradContext& g) {
 
 Cost cost(const OpCall& call, std::span<const TensorType> out) {
   Cost c;
-  c.bytes = static_cast<double>(byte_size(call.in[0].dtype, call.in[0].shape) + byte_size(out[0].dtype, out[0].shape));
+  c.bytes = static_cast<double>(byte_size(call.in[0].dtype, call.in[0].shape) +
+                                byte_size(out[0].dtype, out[0].shape));
   c.flops = static_cast<double>(std::max(call.in[0].shape.elements(), out[0].shape.elements()));
   return c;
 }
@@ -79,10 +81,24 @@ std::span<const OpDef> ops_average_pool() {
       {"reference", nullptr, reference::prepare_average_pool_grad},
   };
   static const OpDef defs[] = {
-      {.name = "average_pool", .arity = {1, 1}, .attrs = kPoolAttrs, .infer = infer, .grad = grad, .kernels = kernels,
-       .cost = cost, .cases = cases, .dtypes = kFloats},
-      {.name = "average_pool_grad", .arity = {1, 1}, .attrs = kGradAttrs, .infer = infer_grad, .grad = grad_of_grad,
-       .kernels = grad_kernels, .cost = cost, .cases = grad_cases, .dtypes = kFloats},
+      {.name = "average_pool",
+       .arity = {1, 1},
+       .attrs = kPoolAttrs,
+       .infer = infer,
+       .grad = grad,
+       .kernels = kernels,
+       .cost = cost,
+       .cases = cases,
+       .dtypes = kFloats},
+      {.name = "average_pool_grad",
+       .arity = {1, 1},
+       .attrs = kGradAttrs,
+       .infer = infer_grad,
+       .grad = grad_of_grad,
+       .kernels = grad_kernels,
+       .cost = cost,
+       .cases = grad_cases,
+       .dtypes = kFloats},
   };
   return defs;
 }

@@ -1,6 +1,6 @@
-// batch_norm(x, gamma, beta [, residual]) -> {y, mean, variance}: normalisation with the statistics of this batch, over all axes
-// but the last; y may have a residual added and a relu applied. batch_norm_grad is its gradient. With halves, gamma and
-// beta may be float32; the statistics have gamma's type.
+// batch_norm(x, gamma, beta [, residual]) -> {y, mean, variance}: normalisation with the statistics of this
+// batch, over all axes but the last; y may have a residual added and a relu applied. batch_norm_grad is its
+// gradient. With halves, gamma and beta may be float32; the statistics have gamma's type.
 #include <algorithm>
 
 #include "device/cpu/batch_norm_kernels.h"
@@ -25,12 +25,13 @@ constexpr std::array<AttrDef, 3> kAttrs = {{
 }};
 
 // input_relu: x came out of a relu, and dx is the gradient below it (passes set this).
-constexpr std::array<AttrDef, 4> kGradAttrs = {kAttrs[0], kAttrs[1], kAttrs[2],
-                                               {"input_relu", AttrKind::boolean, "false"}};
+constexpr std::array<AttrDef, 4> kGradAttrs = {
+    kAttrs[0], kAttrs[1], kAttrs[2], {"input_relu", AttrKind::boolean, "false"}};
 
 bool has_relu(std::string_view op, const Attrs& attrs) {
   const std::string& name = attrs.string("activation");
-  require(name == "linear" || name == "relu", op, "expected the activation linear or relu, got \"", name, "\"");
+  require(name == "linear" || name == "relu", op, "expected the activation linear or relu, got \"", name,
+          "\"");
   return name == "relu";
 }
 
@@ -63,9 +64,10 @@ std::vector<TensorType> infer(const OpCall& call) {
   check_x(call, x);
   check_channel_input(call, x, 1, "gamma");
   check_channel_input(call, x, 2, "beta");
-  require(call.in[1].dtype == call.in[2].dtype, "batch_norm", "expected gamma and beta of one type, got ", call.in[1],
-          " and ", call.in[2]);
-  if (residual) require(call.in[3] == x, "batch_norm", "expected a residual of type ", x, ", got ", call.in[3]);
+  require(call.in[1].dtype == call.in[2].dtype, "batch_norm", "expected gamma and beta of one type, got ",
+          call.in[1], " and ", call.in[2]);
+  if (residual)
+    require(call.in[3] == x, "batch_norm", "expected a residual of type ", x, ", got ", call.in[3]);
   return {x, call.in[1], call.in[1]};
 }
 
@@ -77,7 +79,8 @@ std::vector<TensorType> infer_grad(const OpCall& call) {
   require(call.in[0] == x, "batch_norm_grad", "expected dy of type ", x, ", got ", call.in[0]);
   check_channel_input(call, x, 2, "gamma");
   for (size_t i = 3; i < 5; ++i) {
-    require(call.in[i] == call.in[2], "batch_norm_grad", "expected statistics of type ", call.in[2], ", got ", call.in[i]);
+    require(call.in[i] == call.in[2], "batch_norm_grad", "expected statistics of type ", call.in[2], ", got ",
+            call.in[i]);
   }
   if (relu) require(call.in[5] == x, "batch_norm_grad", "expected y of type ", x, ", got ", call.in[5]);
   std::vector<TensorType> out{x, call.in[2], call.in[2]};
@@ -90,7 +93,9 @@ Ints all_but_last(const Tensor& x) {
   for (int a = 0; a + 1 < x.rank(); ++a) axes.push_back(a);
   return axes;
 }
-double rows_of(const Tensor& x) { return static_cast<double>(std::max<int64_t>(1, x.shape().elements() / x.dim(-1))); }
+double rows_of(const Tensor& x) {
+  return static_cast<double>(std::max<int64_t>(1, x.shape().elements() / x.dim(-1)));
+}
 // The type sums are kept in.
 Tensor wide(const Tensor& t) { return is_half_type(t.dtype()) ? cast(t, DType::f32) : t; }
 
@@ -156,11 +161,14 @@ Cost streaming(const OpCall& call, std::span<const TensorType> out, double flops
 Cost cost(const OpCall& call, std::span<const TensorType> out) { return streaming(call, out, 7); }
 Cost cost_grad(const OpCall& call, std::span<const TensorType> out) { return streaming(call, out, 9); }
 
-uint64_t in_place(const OpCall& call, int out) { return out == 0 ? (call.in.size() == 4 ? 0b1001u : 0b1u) : 0; }
+uint64_t in_place(const OpCall& call, int out) {
+  return out == 0 ? (call.in.size() == 4 ? 0b1001u : 0b1u) : 0;
+}
 uint64_t in_place_grad(const OpCall&, int out) { return out == 0 ? 0b11u : 0; }
 
 const std::vector<Shape>& shapes() {
-  static const std::vector<Shape> list = {{4, 3}, {2, 5, 3, 7}, {3, 4, 4, 16}, {600, 9}, {2, 3, 2, 2, 5}, {7, 1}, {0, 4, 3}};
+  static const std::vector<Shape> list = {{4, 3},          {2, 5, 3, 7}, {3, 4, 4, 16}, {600, 9},
+                                          {2, 3, 2, 2, 5}, {7, 1},       {0, 4, 3}};
   return list;
 }
 
@@ -171,7 +179,9 @@ std::vector<OpCase> cases() {
       const Shape c{x.dim(-1)};
       const bool residual = list.size() % 4 >= 2;
       OpCase one{.in = {{x}, {c, 0.5, 2}, {c}},
-                 .attrs = {{"epsilon", 1e-3}, {"activation", std::string(relu ? "relu" : "linear")}, {"residual", residual}},
+                 .attrs = {{"epsilon", 1e-3},
+                           {"activation", std::string(relu ? "relu" : "linear")},
+                           {"residual", residual}},
                  .differentiable = x.elements() > 0};
       if (residual) one.in.push_back({x});
       list.push_back(one);
@@ -185,7 +195,9 @@ std::vector<OpCase> grad_cases() {
   for (const OpCase& c : cases()) {
     const Shape& x = c.in[0].shape;
     const Shape& channels = c.in[1].shape;
-    OpCase one{.in = {{x}, {x}, {channels, 0.5, 2}, {channels}, {channels, 0.5, 2}}, .attrs = c.attrs, .differentiable = c.differentiable};
+    OpCase one{.in = {{x}, {x}, {channels, 0.5, 2}, {channels}, {channels, 0.5, 2}},
+               .attrs = c.attrs,
+               .differentiable = c.differentiable};
     if (c.attrs.string("activation") == "relu") one.in.push_back({x});
     one.attrs.set("input_relu", list.size() % 3 == 2);
     list.push_back(one);
@@ -210,11 +222,28 @@ std::span<const OpDef> ops_batch_norm() {
   static constexpr KernelDef kernels[] = {{"highway", nullptr, highway::prepare_batch_norm}};
   static constexpr KernelDef grad_kernels[] = {{"highway", nullptr, highway::prepare_batch_norm_grad}};
   static const OpDef defs[] = {
-      {.name = "batch_norm", .arity = {3, 4}, .attrs = kAttrs, .infer = infer, .grad = grad, .decompose = decompose,
-       .kernels = kernels, .cost = cost, .in_place = in_place, .cases = cases, .dtypes = kFloats,
+      {.name = "batch_norm",
+       .arity = {3, 4},
+       .attrs = kAttrs,
+       .infer = infer,
+       .grad = grad,
+       .decompose = decompose,
+       .kernels = kernels,
+       .cost = cost,
+       .in_place = in_place,
+       .cases = cases,
+       .dtypes = kFloats,
        .tolerance = kBatchNormTolerance},
-      {.name = "batch_norm_grad", .arity = {5, 6}, .attrs = kGradAttrs, .infer = infer_grad, .decompose = decompose_grad,
-       .kernels = grad_kernels, .cost = cost_grad, .in_place = in_place_grad, .cases = grad_cases, .dtypes = kFloats,
+      {.name = "batch_norm_grad",
+       .arity = {5, 6},
+       .attrs = kGradAttrs,
+       .infer = infer_grad,
+       .decompose = decompose_grad,
+       .kernels = grad_kernels,
+       .cost = cost_grad,
+       .in_place = in_place_grad,
+       .cases = grad_cases,
+       .dtypes = kFloats,
        .tolerance = kBatchNormTolerance},
   };
   return defs;

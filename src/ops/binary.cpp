@@ -121,24 +121,15 @@ TileFn ForFloatsOne(DType t) {
 template <class Op>
 TileFn ForIntegers(DType t) {
   switch (t) {
-    case DType::u8:
-      return simd::Each2<Op, uint8_t>;
-    case DType::u16:
-      return simd::Each2<Op, uint16_t>;
-    case DType::u32:
-      return simd::Each2<Op, uint32_t>;
-    case DType::u64:
-      return simd::Each2<Op, uint64_t>;
-    case DType::i8:
-      return simd::Each2<Op, int8_t>;
-    case DType::i16:
-      return simd::Each2<Op, int16_t>;
-    case DType::i32:
-      return simd::Each2<Op, int32_t>;
-    case DType::i64:
-      return simd::Each2<Op, int64_t>;
-    default:
-      return nullptr;
+    case DType::u8: return simd::Each2<Op, uint8_t>;
+    case DType::u16: return simd::Each2<Op, uint16_t>;
+    case DType::u32: return simd::Each2<Op, uint32_t>;
+    case DType::u64: return simd::Each2<Op, uint64_t>;
+    case DType::i8: return simd::Each2<Op, int8_t>;
+    case DType::i16: return simd::Each2<Op, int16_t>;
+    case DType::i32: return simd::Each2<Op, int32_t>;
+    case DType::i64: return simd::Each2<Op, int64_t>;
+    default: return nullptr;
   }
 }
 template <class Op, class IntOp, class BoolOp>
@@ -154,37 +145,24 @@ TileFn ForBits(DType t) {
 
 TileFn FindBinary(Binary which, DType t) {
   switch (which) {
-    case Binary::add:
-      return ForAll<Add, IntAdd, BitOr>(t);
-    case Binary::subtract:
-      return is_float(t) ? ForFloats<Subtract>(t) : ForIntegers<IntSubtract>(t);
-    case Binary::multiply:
-      return ForAll<Multiply, IntMultiply, BitAnd>(t);
-    case Binary::divide:
-      return ForFloats<Divide>(t);
+    case Binary::add: return ForAll<Add, IntAdd, BitOr>(t);
+    case Binary::subtract: return is_float(t) ? ForFloats<Subtract>(t) : ForIntegers<IntSubtract>(t);
+    case Binary::multiply: return ForAll<Multiply, IntMultiply, BitAnd>(t);
+    case Binary::divide: return ForFloats<Divide>(t);
     case Binary::floor_divide:
       return is_float(t) ? ForFloatsOne<FloorDivide>(t) : ForIntegers<IntFloorDivide>(t);
-    case Binary::mod:
-      return is_float(t) ? ForFloatsOne<Mod>(t) : ForIntegers<IntMod>(t);
+    case Binary::mod: return is_float(t) ? ForFloatsOne<Mod>(t) : ForIntegers<IntMod>(t);
     case Binary::power:
       if (!is_float(t)) return ForIntegers<IntPower>(t);
       return t == DType::f64 ? TileFn(simd::Each2<PowerOne, double>) : TileFn(simd::Map2Wide<Power>);
-    case Binary::maximum:
-      return ForAll<Maximum, IntMaximum, BitOr>(t);
-    case Binary::minimum:
-      return ForAll<Minimum, IntMinimum, BitAnd>(t);
-    case Binary::arctan2:
-      return ForFloatsOne<Arctan2>(t);
-    case Binary::bitwise_and:
-      return ForBits<BitAnd>(t);
-    case Binary::bitwise_or:
-      return ForBits<BitOr>(t);
-    case Binary::bitwise_xor:
-      return ForBits<BitXor>(t);
-    case Binary::left_shift:
-      return ForIntegers<LeftShift>(t);
-    case Binary::right_shift:
-      return ForIntegers<RightShift>(t);
+    case Binary::maximum: return ForAll<Maximum, IntMaximum, BitOr>(t);
+    case Binary::minimum: return ForAll<Minimum, IntMinimum, BitAnd>(t);
+    case Binary::arctan2: return ForFloatsOne<Arctan2>(t);
+    case Binary::bitwise_and: return ForBits<BitAnd>(t);
+    case Binary::bitwise_or: return ForBits<BitOr>(t);
+    case Binary::bitwise_xor: return ForBits<BitXor>(t);
+    case Binary::left_shift: return ForIntegers<LeftShift>(t);
+    case Binary::right_shift: return ForIntegers<RightShift>(t);
   }
   return nullptr;
 }

@@ -125,48 +125,31 @@ template <class Op>
 TileFn ForType(DType t) {
   switch (t) {
     case DType::boolean:
-    case DType::u8:
-      return simd::Each2<Op, uint8_t, uint8_t>;
-    case DType::u16:
-      return simd::Each2<Op, uint16_t, uint8_t>;
-    case DType::u32:
-      return simd::Each2<Op, uint32_t, uint8_t>;
-    case DType::u64:
-      return simd::Each2<Op, uint64_t, uint8_t>;
-    case DType::i8:
-      return simd::Each2<Op, int8_t, uint8_t>;
-    case DType::i16:
-      return simd::Each2<Op, int16_t, uint8_t>;
-    case DType::i32:
-      return simd::Each2<Op, int32_t, uint8_t>;
-    case DType::i64:
-      return simd::Each2<Op, int64_t, uint8_t>;
+    case DType::u8: return simd::Each2<Op, uint8_t, uint8_t>;
+    case DType::u16: return simd::Each2<Op, uint16_t, uint8_t>;
+    case DType::u32: return simd::Each2<Op, uint32_t, uint8_t>;
+    case DType::u64: return simd::Each2<Op, uint64_t, uint8_t>;
+    case DType::i8: return simd::Each2<Op, int8_t, uint8_t>;
+    case DType::i16: return simd::Each2<Op, int16_t, uint8_t>;
+    case DType::i32: return simd::Each2<Op, int32_t, uint8_t>;
+    case DType::i64: return simd::Each2<Op, int64_t, uint8_t>;
     case DType::f16:
     case DType::bf16:
-    case DType::f32:
-      return Floats<Op>;
-    case DType::f64:
-      return simd::Each2<Op, double, uint8_t>;
-    default:
-      return nullptr;
+    case DType::f32: return Floats<Op>;
+    case DType::f64: return simd::Each2<Op, double, uint8_t>;
+    default: return nullptr;
   }
 }
 }  // namespace
 
 TileFn FindComparison(Comparison which, DType t) {
   switch (which) {
-    case Comparison::equal:
-      return ForType<Equal>(t);
-    case Comparison::not_equal:
-      return ForType<NotEqual>(t);
-    case Comparison::less:
-      return ForType<Less>(t);
-    case Comparison::less_equal:
-      return ForType<LessEqual>(t);
-    case Comparison::greater:
-      return ForType<Greater>(t);
-    case Comparison::greater_equal:
-      return ForType<GreaterEqual>(t);
+    case Comparison::equal: return ForType<Equal>(t);
+    case Comparison::not_equal: return ForType<NotEqual>(t);
+    case Comparison::less: return ForType<Less>(t);
+    case Comparison::less_equal: return ForType<LessEqual>(t);
+    case Comparison::greater: return ForType<Greater>(t);
+    case Comparison::greater_equal: return ForType<GreaterEqual>(t);
   }
   return nullptr;
 }

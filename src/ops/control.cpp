@@ -1,5 +1,5 @@
-// cond, while_loop and scan: nodes with sub-graphs. A sub-graph's inputs are the operands, then what its body captured
-// from the graph around it; its arena is part of the node's scratch.
+// cond, while_loop and scan: nodes with sub-graphs. A sub-graph's inputs are the operands, then what its body
+// captured from the graph around it; its arena is part of the node's scratch.
 #include <algorithm>
 #include <cstring>
 
@@ -31,10 +31,11 @@ std::vector<TensorType> output_types(const Graph& g) {
 }
 
 void require_inputs(std::string_view op, const Graph& body, std::span<const TensorType> in) {
-  require(body.inputs().size() == in.size(), op, "expected a body with ", in.size(), " inputs, got ", body.inputs().size());
+  require(body.inputs().size() == in.size(), op, "expected a body with ", in.size(), " inputs, got ",
+          body.inputs().size());
   for (size_t i = 0; i < in.size(); ++i) {
-    require(body.type(body.inputs()[i].value) == in[i], op, "expected body input ", i, " of type ", in[i], ", got ",
-            body.type(body.inputs()[i].value));
+    require(body.type(body.inputs()[i].value) == in[i], op, "expected body input ", i, " of type ", in[i],
+            ", got ", body.type(body.inputs()[i].value));
   }
   require(body.variables().empty(), op, "expected a body without variables");
 }
@@ -76,8 +77,8 @@ void append_captures(std::vector<Tensor>& operands, const Graph& body, Graph* ou
   for (const GraphCapture& c : body.captures()) operands.push_back(Tensor(*outer, c.outer));
 }
 
-// Gives `body` the captures of `other` that it lacks, so that both take the same inputs. Requires: those of `body` are the
-// first of `other`'s.
+// Gives `body` the captures of `other` that it lacks, so that both take the same inputs. Requires: those of
+// `body` are the first of `other`'s.
 void capture_the_rest(Graph& body, const Graph& other, Graph* outer) {
   for (size_t i = body.captures().size(); i < other.captures().size(); ++i) {
     body.capture(Tensor(*outer, other.captures()[i].outer));
@@ -117,8 +118,9 @@ Kernel prepare_cond(const KernelQuery& q) {
 }
 
 // d(operands) of one branch, as a body over (operands..., douts...).
-std::shared_ptr<const Graph> branch_gradient(const Graph& branch, const GradContext& g, const std::vector<int>& wanted,
-                                             std::span<const Tensor> operands, std::span<const Tensor> douts) {
+std::shared_ptr<const Graph> branch_gradient(const Graph& branch, const GradContext& g,
+                                             const std::vector<int>& wanted, std::span<const Tensor> operands,
+                                             std::span<const Tensor> douts) {
   std::vector<TensorType> types = types_of(operands);
   for (const Tensor& t : douts) types.push_back(t.type());
   Trace trace(nullptr, types);
@@ -179,7 +181,7 @@ std::vector<TensorType> infer_while(const OpCall& call) {
 struct Turns {
   std::vector<int64_t> offsets;  // of each value in a copy
   std::vector<int64_t> sizes;
-  int64_t stride = 0;            // bytes of a copy
+  int64_t stride = 0;  // bytes of a copy
 
   explicit Turns(std::span<const TensorType> state) {
     for (const TensorType& t : state) {
@@ -213,36 +215,41 @@ void run_while(const WhileState& s, void* const* args) {
     s.body->run(in, next, inner);
     std::copy(next, next + s.out, in);
   }
-  for (size_t i = 0; i < s.out; ++i) std::memmove(args[s.in + i], in[i], static_cast<size_t>(s.turns.sizes[i]));
+  for (size_t i = 0; i < s.out; ++i)
+    std::memmove(args[s.in + i], in[i], static_cast<size_t>(s.turns.sizes[i]));
 }
 
 Kernel prepare_while(const KernelQuery& q) {
-  require(q.in.size() <= kMaxValues, "while_loop", "expected at most ", kMaxValues, " values, got ", q.in.size());
-  WhileState s{q.compiler->compile(*q.attrs.graph("test")), q.compiler->compile(*q.attrs.graph("body")), Turns(q.out),
-               q.in.size(), q.out.size()};
-  const int64_t scratch = 2 * s.turns.stride + kAlign + std::max(s.test->arena_bytes(), s.body->arena_bytes());
+  require(q.in.size() <= kMaxValues, "while_loop", "expected at most ", kMaxValues, " values, got ",
+          q.in.size());
+  WhileState s{q.compiler->compile(*q.attrs.graph("test")), q.compiler->compile(*q.attrs.graph("body")),
+               Turns(q.out), q.in.size(), q.out.size()};
+  const int64_t scratch =
+      2 * s.turns.stride + kAlign + std::max(s.test->arena_bytes(), s.body->arena_bytes());
   return make_kernel<WhileState, run_while>("loop", std::move(s), scratch);
 }
 
-// ---- scan: inputs carry..., xs..., captured...; the body returns carry..., ys...; with "save" the carries before each round
-// follow the ys, stacked: what the gradient needs.
+// ---- scan: inputs carry..., xs..., captured...; the body returns carry..., ys...; with "save" the carries
+// before each round follow the ys, stacked: what the gradient needs.
 
 std::vector<TensorType> infer_scan(const OpCall& call) {
   const size_t carries = static_cast<size_t>(call.attrs.integer("carries"));
   const size_t xs = static_cast<size_t>(call.attrs.integer("xs"));
   const int64_t length = call.attrs.integer("length");
-  require(length >= 0 && carries + xs <= call.in.size(), "scan", "expected ", carries, " carries and ", xs, " xs, got ",
-          call.in.size(), " inputs and length ", length);
+  require(length >= 0 && carries + xs <= call.in.size(), "scan", "expected ", carries, " carries and ", xs,
+          " xs, got ", call.in.size(), " inputs and length ", length);
   std::vector<TensorType> in(call.in.begin(), call.in.end());
   for (size_t i = carries; i < carries + xs; ++i) {
-    require(in[i].shape.rank() >= 1 && in[i].shape[0] == length, "scan", "expected xs of ", length, " rows, got ", in[i]);
+    require(in[i].shape.rank() >= 1 && in[i].shape[0] == length, "scan", "expected xs of ", length,
+            " rows, got ", in[i]);
     in[i].shape = in[i].shape.without(0);
   }
   const Graph& body = *call.attrs.graph("body");
   require_inputs("scan", body, in);
   std::vector<TensorType> out = output_types(body);
-  require(out.size() >= carries && std::equal(in.begin(), in.begin() + static_cast<int64_t>(carries), out.begin()), "scan",
-          "expected a body that returns the types of the carries first");
+  require(out.size() >= carries &&
+              std::equal(in.begin(), in.begin() + static_cast<int64_t>(carries), out.begin()),
+          "scan", "expected a body that returns the types of the carries first");
   for (size_t i = carries; i < out.size(); ++i) out[i].shape = out[i].shape.inserted(0, length);
   if (call.attrs.flag("save")) {
     for (size_t i = 0; i < carries; ++i) out.push_back({in[i].dtype, in[i].shape.inserted(0, length)});
@@ -272,7 +279,9 @@ void run_scan(const ScanState& s, void* const* args) {
     for (size_t i = 0; i < s.ys; ++i) next[s.carries + i] = at(out[s.carries + i], t * s.rows[s.xs + i]);
     for (size_t i = 0; i < s.carries; ++i) {
       next[i] = s.turns.get(scratch, static_cast<int>(round & 1), i);
-      if (s.save) std::memcpy(at(out[s.carries + s.ys + i], t * s.turns.sizes[i]), in[i], static_cast<size_t>(s.turns.sizes[i]));
+      if (s.save)
+        std::memcpy(at(out[s.carries + s.ys + i], t * s.turns.sizes[i]), in[i],
+                    static_cast<size_t>(s.turns.sizes[i]));
     }
     s.body->run(in, next, inner);
     std::copy(next, next + s.carries, in);
@@ -283,10 +292,19 @@ void run_scan(const ScanState& s, void* const* args) {
 Kernel prepare_scan(const KernelQuery& q) {
   const size_t carries = static_cast<size_t>(q.attrs.integer("carries"));
   const Graph& body = *q.attrs.graph("body");
-  require(std::max(q.in.size(), q.out.size()) <= kMaxValues, "scan", "expected at most ", kMaxValues, " values, got ", q.in.size());
-  ScanState s{q.compiler->compile(body), Turns(q.in.first(carries)), carries,
-              static_cast<size_t>(q.attrs.integer("xs")), q.in.size(), body.outputs().size() - carries, q.out.size(),
-              q.attrs.integer("length"), q.attrs.flag("reverse"), q.attrs.flag("save"), {}};
+  require(std::max(q.in.size(), q.out.size()) <= kMaxValues, "scan", "expected at most ", kMaxValues,
+          " values, got ", q.in.size());
+  ScanState s{q.compiler->compile(body),
+              Turns(q.in.first(carries)),
+              carries,
+              static_cast<size_t>(q.attrs.integer("xs")),
+              q.in.size(),
+              body.outputs().size() - carries,
+              q.out.size(),
+              q.attrs.integer("length"),
+              q.attrs.flag("reverse"),
+              q.attrs.flag("save"),
+              {}};
   const auto row = [&](const TensorType& t) { s.rows.push_back(bytes_of({t.dtype, t.shape.without(0)})); };
   for (size_t i = 0; i < s.xs; ++i) row(q.in[carries + i]);
   for (size_t i = 0; i < s.ys; ++i) row(q.out[carries + i]);
@@ -294,8 +312,8 @@ Kernel prepare_scan(const KernelQuery& q) {
   return make_kernel<ScanState, run_scan>("loop", std::move(s), scratch);
 }
 
-// The gradient runs the scan the other way: it carries the gradients of the carries and of the captured values, and in
-// each round rebuilds the body from the saved carries.
+// The gradient runs the scan the other way: it carries the gradients of the carries and of the captured
+// values, and in each round rebuilds the body from the saved carries.
 void grad_scan(GradContext& g) {
   const int carries = static_cast<int>(g.attrs().integer("carries"));
   const int xs = static_cast<int>(g.attrs().integer("xs"));
@@ -306,8 +324,10 @@ void grad_scan(GradContext& g) {
   std::vector<int> dcarry, dcaptured, dxs;  // inputs of the scan whose gradient is carried or stacked
   for (int i = 0; i < g.inputs(); ++i) {
     if (!differentiable(g.in(i))) continue;
-    if (i < carries) dcarry.push_back(i);  // flows from round to round even if nobody wants it at the end
-    else if (g.wants(i)) (i < carries + xs ? dxs : dcaptured).push_back(i);
+    if (i < carries)
+      dcarry.push_back(i);  // flows from round to round even if nobody wants it at the end
+    else if (g.wants(i))
+      (i < carries + xs ? dxs : dcaptured).push_back(i);
   }
   std::vector<int> dys;
   for (int i = 0; i < ys; ++i) {
@@ -347,7 +367,8 @@ void grad_scan(GradContext& g) {
     }
     std::vector<Tensor> dx = y.empty() ? std::vector<Tensor>() : gradients(y, x, dy);
     if (y.empty()) std::transform(x.begin(), x.end(), std::back_inserter(dx), zeros_like);
-    for (size_t k = 0; k < dcaptured.size(); ++k) dx[dcarry.size() + k] = dx[dcarry.size() + k] + d[dcarry.size() + k];
+    for (size_t k = 0; k < dcaptured.size(); ++k)
+      dx[dcarry.size() + k] = dx[dcarry.size() + k] + d[dcarry.size() + k];
     const std::span<const Tensor> dsaved = row.last(saved.size());
     for (size_t k = 0; k < saved.size(); ++k) dx[saved[k]] = dx[saved[k]] + dsaved[k];
     return dx;
@@ -361,10 +382,13 @@ void grad_scan(GradContext& g) {
   std::vector<Tensor> in = carry0;
   in.insert(in.end(), rows.begin(), rows.end());
   in.insert(in.end(), captured.begin(), captured.end());
-  const std::vector<Tensor> out =
-      apply(get_op("scan"), in,
-            {{"body", trace.done()}, {"carries", static_cast<int64_t>(carry0.size())}, {"xs", static_cast<int64_t>(rows.size())},
-             {"length", g.attrs().integer("length")}, {"reverse", !g.attrs().flag("reverse")}, {"save", true}});
+  const std::vector<Tensor> out = apply(get_op("scan"), in,
+                                        {{"body", trace.done()},
+                                         {"carries", static_cast<int64_t>(carry0.size())},
+                                         {"xs", static_cast<int64_t>(rows.size())},
+                                         {"length", g.attrs().integer("length")},
+                                         {"reverse", !g.attrs().flag("reverse")},
+                                         {"save", true}});
   size_t k = 0;
   for (const std::vector<int>* list : {&dcarry, &dcaptured, &dxs}) {
     for (const int i : *list) g.set(i, out[k++]);
@@ -373,9 +397,12 @@ void grad_scan(GradContext& g) {
 
 constexpr AttrDef kCondAttrs[] = {{"if_true", AttrKind::graph}, {"if_false", AttrKind::graph}};
 constexpr AttrDef kWhileAttrs[] = {{"test", AttrKind::graph}, {"body", AttrKind::graph}};
-constexpr AttrDef kScanAttrs[] = {{"body", AttrKind::graph},       {"carries", AttrKind::integer},
-                                  {"xs", AttrKind::integer},       {"length", AttrKind::integer},
-                                  {"reverse", AttrKind::boolean, "false"}, {"save", AttrKind::boolean, "false"}};
+constexpr AttrDef kScanAttrs[] = {{"body", AttrKind::graph},
+                                  {"carries", AttrKind::integer},
+                                  {"xs", AttrKind::integer},
+                                  {"length", AttrKind::integer},
+                                  {"reverse", AttrKind::boolean, "false"},
+                                  {"save", AttrKind::boolean, "false"}};
 constexpr KernelDef kCond[] = {{.name = "reference", .prepare = prepare_cond}};
 constexpr KernelDef kWhile[] = {{.name = "reference", .prepare = prepare_while}};
 constexpr KernelDef kScan[] = {{.name = "reference", .prepare = prepare_scan}};
@@ -410,14 +437,15 @@ std::vector<Tensor> while_loop(std::span<const Tensor> state, const Body& test, 
   return apply(get_op("while_loop"), in, {{"test", check.done()}, {"body", round.done()}});
 }
 
-std::vector<Tensor> scan(std::span<const Tensor> carry, std::span<const Tensor> xs, int64_t length, const Body& body,
-                         bool reverse) {
+std::vector<Tensor> scan(std::span<const Tensor> carry, std::span<const Tensor> xs, int64_t length,
+                         const Body& body, bool reverse) {
   std::vector<Tensor> in(carry.begin(), carry.end());
   in.insert(in.end(), xs.begin(), xs.end());
   Graph* outer = graph_of(in);
   std::vector<TensorType> types = types_of(in);
   for (size_t i = carry.size(); i < types.size(); ++i) {
-    require(types[i].shape.rank() >= 1, "scan", "expected xs with a first axis to walk along, got ", types[i]);
+    require(types[i].shape.rank() >= 1, "scan", "expected xs with a first axis to walk along, got ",
+            types[i]);
     types[i].shape = types[i].shape.without(0);
   }
   Trace round(outer, types);
@@ -425,8 +453,11 @@ std::vector<Tensor> scan(std::span<const Tensor> carry, std::span<const Tensor> 
   round.outputs(results);
   append_captures(in, *round.graph, outer);
   std::vector<Tensor> out = apply(get_op("scan"), in,
-                                  {{"body", round.done()}, {"carries", static_cast<int64_t>(carry.size())},
-                                   {"xs", static_cast<int64_t>(xs.size())}, {"length", length}, {"reverse", reverse},
+                                  {{"body", round.done()},
+                                   {"carries", static_cast<int64_t>(carry.size())},
+                                   {"xs", static_cast<int64_t>(xs.size())},
+                                   {"length", length},
+                                   {"reverse", reverse},
                                    {"save", outer != nullptr}});
   out.resize(results.size());
   return out;
@@ -434,9 +465,23 @@ std::vector<Tensor> scan(std::span<const Tensor> carry, std::span<const Tensor> 
 
 std::span<const OpDef> ops_control() {
   static constexpr OpDef defs[] = {
-      {.name = "cond", .arity = {1, kAnyNumber}, .attrs = kCondAttrs, .infer = infer_cond, .grad = grad_cond, .kernels = kCond},
-      {.name = "while_loop", .arity = {1, kAnyNumber}, .attrs = kWhileAttrs, .infer = infer_while, .kernels = kWhile},
-      {.name = "scan", .arity = {0, kAnyNumber}, .attrs = kScanAttrs, .infer = infer_scan, .grad = grad_scan, .kernels = kScan},
+      {.name = "cond",
+       .arity = {1, kAnyNumber},
+       .attrs = kCondAttrs,
+       .infer = infer_cond,
+       .grad = grad_cond,
+       .kernels = kCond},
+      {.name = "while_loop",
+       .arity = {1, kAnyNumber},
+       .attrs = kWhileAttrs,
+       .infer = infer_while,
+       .kernels = kWhile},
+      {.name = "scan",
+       .arity = {0, kAnyNumber},
+       .attrs = kScanAttrs,
+       .infer = infer_scan,
+       .grad = grad_scan,
+       .kernels = kScan},
   };
   return defs;
 }

@@ -27,7 +27,8 @@ std::vector<Tensor> step(const Tensor& c, const Tensor& x, const Tensor& w) {
 // their squares.
 std::vector<std::vector<double>> recurrence_gradients(bool unrolled, bool reversed, int order) {
   Graph g;
-  const Tensor c0 = g.input("c0", DType::f64, {2}), xs = g.input("xs", DType::f64, {3, 2}), w = g.input("w", DType::f64, {2});
+  const Tensor c0 = g.input("c0", DType::f64, {2}), xs = g.input("xs", DType::f64, {3, 2}),
+               w = g.input("w", DType::f64, {2});
   Tensor total;
   if (unrolled) {
     Tensor c = c0;
@@ -48,7 +49,8 @@ std::vector<std::vector<double>> recurrence_gradients(bool unrolled, bool revers
   for (int k = 1; k < order; ++k)
     ds = gradients(sum(ds[0] * ds[0]) + sum(ds[1] * ds[1]) + sum(ds[2] * ds[2]), by);
   for (const Tensor& d : ds) g.output("", d);
-  const std::vector<Tensor> in = {doubles({0.1, -0.2}, {2}), doubles({0.3, 0.1, -0.5, 0.7, 0.2, -0.1}, {3, 2}),
+  const std::vector<Tensor> in = {doubles({0.1, -0.2}, {2}),
+                                  doubles({0.3, 0.1, -0.5, 0.7, 0.2, -0.1}, {3, 2}),
                                   doubles({0.9, -1.1}, {2})};
   std::vector<std::vector<double>> out;
   for (const Tensor& t : Program::compile(g)(in)) out.push_back(values(t));
@@ -76,7 +78,8 @@ TEST(Scan, HigherDerivativesEqualThoseOfTheUnrolledLoop) {
 }
 
 TEST(Scan, RunsEagerlyAndWithNoRounds) {
-  const Tensor c = doubles({1}, {1}), xs = doubles({1, 2, 3}, {3, 1}), none = Tensor::zeros(DType::f64, {0, 1});
+  const Tensor c = doubles({1}, {1}), xs = doubles({1, 2, 3}, {3, 1}),
+               none = Tensor::zeros(DType::f64, {0, 1});
   const Body add_up = [](std::span<const Tensor> in) { return std::vector<Tensor>{in[0] + in[1], in[0]}; };
   const auto r = scan(std::span(&c, 1), std::span(&xs, 1), 3, add_up);
   EXPECT_EQ(values(r[0]), (std::vector<double>{7}));

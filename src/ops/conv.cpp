@@ -1,4 +1,5 @@
-// conv(x, kernel): convolution of 1 to 3 spatial axes, channels last, XLA's conv_general_dilated without batch groups.
+// conv(x, kernel): convolution of 1 to 3 spatial axes, channels last, XLA's conv_general_dilated without
+// batch groups.
 #include "ops/conv.h"
 
 #include <algorithm>
@@ -66,11 +67,15 @@ std::vector<ConvCase> conv_cases() {
   return {
       {{2, 7, 6, 3}, {3, 3, 3, 5}, {}},
       {{1, 9, 8, 4}, {3, 2, 4, 8}, {.strides = {2, 3}, .pad_low = {1, 0}, .pad_high = {2, 1}}},
-      {{2, 9, 9, 4}, {3, 3, 2, 6}, {.pad_low = {2, 2}, .pad_high = {2, 2}, .rhs_dilation = {2, 2}, .groups = 2}},
+      {{2, 9, 9, 4},
+       {3, 3, 2, 6},
+       {.pad_low = {2, 2}, .pad_high = {2, 2}, .rhs_dilation = {2, 2}, .groups = 2}},
       {{1, 7, 5, 6}, {3, 3, 1, 6}, {.strides = {2, 1}, .pad_low = {1, 1}, .pad_high = {1, 1}, .groups = 6}},
       {{1, 6, 6, 3}, {3, 3, 1, 6}, {.groups = 3}},
       {{2, 4, 3, 2}, {3, 3, 2, 3}, {.pad_low = {2, 1}, .pad_high = {1, 2}, .lhs_dilation = {2, 3}}},
-      {{1, 4, 4, 2}, {2, 3, 2, 3}, {.strides = {2, 1}, .pad_low = {1, 1}, .pad_high = {1, 1}, .lhs_dilation = {3, 2}}},
+      {{1, 4, 4, 2},
+       {2, 3, 2, 3},
+       {.strides = {2, 1}, .pad_low = {1, 1}, .pad_high = {1, 1}, .lhs_dilation = {3, 2}}},
       {{3, 11, 4}, {3, 4, 7}, {.strides = {2}, .pad_low = {2}, .pad_high = {0}}},
       {{1, 4, 5, 4, 2}, {2, 3, 2, 2, 3}, {.strides = {1, 2, 1}, .pad_low = {0, 1, 1}, .pad_high = {0, 1, 0}}},
       {{2, 5, 5, 17}, {1, 1, 17, 19}, {}},
@@ -86,8 +91,8 @@ Tensor conv(const Tensor& x, const Tensor& kernel, const ConvOptions& options) {
 
 std::pair<int64_t, int64_t> same_padding(int64_t size, int64_t window, int64_t stride, int64_t dilation) {
   require(size >= 0 && window >= 1 && stride >= 1 && dilation >= 1, "same_padding",
-          "expected a size and a positive window, stride and dilation, got ", size, ", ", window, ", ", stride,
-          " and ", dilation);
+          "expected a size and a positive window, stride and dilation, got ", size, ", ", window, ", ",
+          stride, " and ", dilation);
   const int64_t reach = checked_mul(window - 1, dilation, "same_padding") + 1;
   const int64_t left = size % stride == 0 ? stride : size % stride;
   const int64_t total = std::max<int64_t>(reach - left, 0);

@@ -1,6 +1,6 @@
-// conv_bias(x, kernel, bias [, scale] [, residual]) = act(conv(x, kernel) * scale + bias + residual), in one pass
-// over the result. bias and scale are per filter, the residual has the shape of the result; scale and bias are
-// where an inference-time batch normalisation goes.
+// conv_bias(x, kernel, bias [, scale] [, residual]) = act(conv(x, kernel) * scale + bias + residual), in one
+// pass over the result. bias and scale are per filter, the residual has the shape of the result; scale and
+// bias are where an inference-time batch normalisation goes.
 #include <cmath>
 
 #include "device/cpu/conv_kernels.h"
@@ -99,7 +99,7 @@ uint64_t in_place(const OpCall& call, int) {
 }
 
 std::vector<OpCase> cases() {
-  static constexpr std::array<std::string_view, 7> kActivations = {"relu", "linear", "sigmoid", "tanh",
+  static constexpr std::array<std::string_view, 7> kActivations = {"relu", "linear",    "sigmoid", "tanh",
                                                                    "gelu", "gelu_tanh", "silu"};
   std::vector<OpCase> list;
   size_t i = 0;
@@ -124,14 +124,16 @@ std::vector<OpCase> cases() {
 Tensor conv_bias(const Tensor& x, const Tensor& kernel, const Tensor& bias, const ConvOptions& options,
                  std::string_view activation) {
   const std::optional<Activation> act = activation_from_name(activation);
-  require(act.has_value(), "conv_bias", "expected one of the activations that dense() takes, got \"", activation,
-          "\"");
+  require(act.has_value(), "conv_bias", "expected one of the activations that dense() takes, got \"",
+          activation, "\"");
   const DType type = promote(promote(x.dtype(), kernel.dtype()), bias.dtype());
   Attrs attrs = conv_attrs(options, x.rank() - 2);
-  // Where the gradient needs the value before the activation, that value is kept: the activation stands apart.
+  // Where the gradient needs the value before the activation, that value is kept: the activation stands
+  // apart.
   const bool inside = known_from_result(*act);
   attrs.set("activation", std::string(inside ? activation : "linear"));
-  const Tensor y = apply1(get_op("conv_bias"), {cast(x, type), cast(kernel, type), cast(bias, type)}, std::move(attrs));
+  const Tensor y =
+      apply1(get_op("conv_bias"), {cast(x, type), cast(kernel, type), cast(bias, type)}, std::move(attrs));
   return inside ? y : activate(y, *act);
 }
 

@@ -1,5 +1,6 @@
-// conv_grad_filter(x, dy): the gradient of conv(x, kernel) by a kernel of shape `kernel_shape`; with `bias` also
-// the sums of dy over all axes but the last, which the kernels get almost for nothing. Linear in both operands.
+// conv_grad_filter(x, dy): the gradient of conv(x, kernel) by a kernel of shape `kernel_shape`; with `bias`
+// also the sums of dy over all axes but the last, which the kernels get almost for nothing. Linear in both
+// operands.
 #include "device/cpu/conv_kernels.h"
 #include "graph/grad.h"
 #include "ops/conv.h"

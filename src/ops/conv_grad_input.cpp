@@ -1,5 +1,5 @@
-// conv_grad_input(dy, kernel): the gradient of conv(x, kernel) by x, for an x of shape `input_shape`. Linear in both
-// operands, so its own gradients are convolutions again.
+// conv_grad_input(dy, kernel): the gradient of conv(x, kernel) by x, for an x of shape `input_shape`. Linear
+// in both operands, so its own gradients are convolutions again.
 #include "device/cpu/conv_kernels.h"
 #include "graph/grad.h"
 #include "ops/conv.h"

@@ -1,5 +1,5 @@
-// The ops around convolution as a user sees them: gradients of first and second order, and fused forms against
-// the ops they stand for. The kernels themselves are tested in device/cpu/conv_test.cpp.
+// The ops around convolution as a user sees them: gradients of first and second order, and fused forms
+// against the ops they stand for. The kernels themselves are tested in device/cpu/conv_test.cpp.
 #include "ops/conv.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,8 @@ TEST(ConvOp, BiasAndActivationHaveGradients) {
 
 std::vector<Tensor> inputs_of(const OpCase& c, DType dtype) {
   std::vector<Tensor> in;
-  for (const InputCase& i : c.in) in.push_back(noise(i.shape, static_cast<unsigned>(in.size()), -1, 1, dtype));
+  for (const InputCase& i : c.in)
+    in.push_back(noise(i.shape, static_cast<unsigned>(in.size()), -1, 1, dtype));
   return in;
 }
 
@@ -51,7 +52,8 @@ TEST(ConvBiasOp, EqualsTheOpsItStandsFor) {
     for (const DType dtype : {DType::f32, DType::f64}) {
       const std::vector<Tensor> in = inputs_of(c, dtype);
       const Attrs attrs = complete_attrs(op, c.attrs);
-      EXPECT_LE(largest_difference(plimsoll::apply(op, in, attrs)[0], op.decompose(in, attrs)[0]), op.tolerance);
+      EXPECT_LE(largest_difference(plimsoll::apply(op, in, attrs)[0], op.decompose(in, attrs)[0]),
+                op.tolerance);
     }
   }
 }
@@ -64,7 +66,8 @@ TEST(ConvBiasOp, ScaleAndResidualHaveGradients) {
     attrs.set("activation", std::string("gelu"));
     return plimsoll::apply(get_op("conv_bias"), in, attrs)[0];
   };
-  expect_gradients(f, {noise({2, 4, 4, 3}, 1), noise({3, 3, 3, 5}, 2), noise({5}, 3), noise({5}, 4), noise({2, 2, 2, 5}, 5)});
+  expect_gradients(f, {noise({2, 4, 4, 3}, 1), noise({3, 3, 3, 5}, 2), noise({5}, 3), noise({5}, 4),
+                       noise({2, 2, 2, 5}, 5)});
 }
 
 TEST(ConvOp, EmptyBatchRuns) {
@@ -82,7 +85,9 @@ TEST(ConvOp, SamePaddingIsKerass) {
 }
 
 TEST(ConvOp, OperandsOfOneTypeAreExpected) {
-  EXPECT_THROW(plimsoll::apply(get_op("conv"), std::vector{noise({1, 3, 3, 1}, 1), noise({1, 1, 1, 1}, 1, -1, 1, DType::f32)}), Error);
+  EXPECT_THROW(plimsoll::apply(get_op("conv"), std::vector{noise({1, 3, 3, 1}, 1),
+                                                           noise({1, 1, 1, 1}, 1, -1, 1, DType::f32)}),
+               Error);
 }
 
 }  // namespace

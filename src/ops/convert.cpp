@@ -42,54 +42,33 @@ void cast_tile(const void* const* in, void* out, size_t n, const double*) {
 template <class From>
 TileFn cast_from(DType to) {
   switch (to) {
-    case DType::boolean:
-      return cast_tile<From, Bool>;
-    case DType::u8:
-      return cast_tile<From, uint8_t>;
-    case DType::u16:
-      return cast_tile<From, uint16_t>;
-    case DType::u32:
-      return cast_tile<From, uint32_t>;
-    case DType::u64:
-      return cast_tile<From, uint64_t>;
-    case DType::i8:
-      return cast_tile<From, int8_t>;
-    case DType::i16:
-      return cast_tile<From, int16_t>;
-    case DType::i32:
-      return cast_tile<From, int32_t>;
-    case DType::i64:
-      return cast_tile<From, int64_t>;
-    case DType::f64:
-      return cast_tile<From, double>;
-    default:
-      return cast_tile<From, float>;
+    case DType::boolean: return cast_tile<From, Bool>;
+    case DType::u8: return cast_tile<From, uint8_t>;
+    case DType::u16: return cast_tile<From, uint16_t>;
+    case DType::u32: return cast_tile<From, uint32_t>;
+    case DType::u64: return cast_tile<From, uint64_t>;
+    case DType::i8: return cast_tile<From, int8_t>;
+    case DType::i16: return cast_tile<From, int16_t>;
+    case DType::i32: return cast_tile<From, int32_t>;
+    case DType::i64: return cast_tile<From, int64_t>;
+    case DType::f64: return cast_tile<From, double>;
+    default: return cast_tile<From, float>;
   }
 }
 
 Tile tile_cast(std::span<const TensorType> in, const TensorType& out, const Attrs&) {
   switch (in[0].dtype) {
     case DType::boolean:
-    case DType::u8:
-      return {cast_from<uint8_t>(out.dtype), {}};
-    case DType::u16:
-      return {cast_from<uint16_t>(out.dtype), {}};
-    case DType::u32:
-      return {cast_from<uint32_t>(out.dtype), {}};
-    case DType::u64:
-      return {cast_from<uint64_t>(out.dtype), {}};
-    case DType::i8:
-      return {cast_from<int8_t>(out.dtype), {}};
-    case DType::i16:
-      return {cast_from<int16_t>(out.dtype), {}};
-    case DType::i32:
-      return {cast_from<int32_t>(out.dtype), {}};
-    case DType::i64:
-      return {cast_from<int64_t>(out.dtype), {}};
-    case DType::f64:
-      return {cast_from<double>(out.dtype), {}};
-    default:
-      return {cast_from<float>(out.dtype), {}};
+    case DType::u8: return {cast_from<uint8_t>(out.dtype), {}};
+    case DType::u16: return {cast_from<uint16_t>(out.dtype), {}};
+    case DType::u32: return {cast_from<uint32_t>(out.dtype), {}};
+    case DType::u64: return {cast_from<uint64_t>(out.dtype), {}};
+    case DType::i8: return {cast_from<int8_t>(out.dtype), {}};
+    case DType::i16: return {cast_from<int16_t>(out.dtype), {}};
+    case DType::i32: return {cast_from<int32_t>(out.dtype), {}};
+    case DType::i64: return {cast_from<int64_t>(out.dtype), {}};
+    case DType::f64: return {cast_from<double>(out.dtype), {}};
+    default: return {cast_from<float>(out.dtype), {}};
   }
 }
 

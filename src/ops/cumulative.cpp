@@ -16,7 +16,8 @@ enum class Kind : uint8_t { sum, prod, max };
 
 std::vector<TensorType> infer(const OpCall& call) {
   normalize_axis(call.attrs.integer("axis"), call.in[0].shape.rank(), call.op.name);
-  require(is_integer(call.in[0].dtype) || is_float(call.in[0].dtype), call.op.name, "expected real numbers, got ", call.in[0]);
+  require(is_integer(call.in[0].dtype) || is_float(call.in[0].dtype), call.op.name,
+          "expected real numbers, got ", call.in[0]);
   return {call.in[0]};
 }
 
@@ -29,10 +30,14 @@ struct State {
 // Signed integers wrap, by way of unsigned ones.
 template <class T, Kind K>
 T combine(T a, T b) {
-  if constexpr (K == Kind::max) return b > a || is_nan(b) ? b : a;
-  else if constexpr (!std::is_integral_v<T>) return K == Kind::sum ? a + b : a * b;
-  else if constexpr (K == Kind::sum) return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-  else return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  if constexpr (K == Kind::max)
+    return b > a || is_nan(b) ? b : a;
+  else if constexpr (!std::is_integral_v<T>)
+    return K == Kind::sum ? a + b : a * b;
+  else if constexpr (K == Kind::sum)
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  else
+    return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
 
 template <class T, Kind K>
@@ -61,18 +66,21 @@ Kernel prepare(const KernelQuery& q) {
   State s{1, x[axis], 1, q.attrs.flag("reverse"), q.threads};
   for (int i = 0; i < axis; ++i) s.outer *= x[i];
   for (int i = axis + 1; i < x.rank(); ++i) s.inner *= x[i];
-  return with_type(q.in[0].dtype, "cumulative", [&](auto t) { return make_kernel<State, run<decltype(t), K>>("rows", s); });
+  return with_type(q.in[0].dtype, "cumulative",
+                   [&](auto t) { return make_kernel<State, run<decltype(t), K>>("rows", s); });
 }
 
 uint64_t in_place(const OpCall&, int) { return 1; }
 
-int axis_of(const GradContext& g) { return normalize_axis(g.attrs().integer("axis"), g.in(0).rank(), "cumulative"); }
+int axis_of(const GradContext& g) {
+  return normalize_axis(g.attrs().integer("axis"), g.in(0).rank(), "cumulative");
+}
 
 void grad_sum(GradContext& g) { g.set(0, cumsum(g.dout(), axis_of(g), !g.attrs().flag("reverse"))); }
 
-// d x_j = sum over i >= j of dy_i * (product of x_k, k <= i, k != j), which needs no division: with p the products
-// up to j - 1, the rest is a sum over i of dy_i times the product of x_(j+1..i). As an n x n table per row it stays exact
-// where an x is zero.
+// d x_j = sum over i >= j of dy_i * (product of x_k, k <= i, k != j), which needs no division: with p the
+// products up to j - 1, the rest is a sum over i of dy_i times the product of x_(j+1..i). As an n x n table
+// per row it stays exact where an x is zero.
 void grad_prod(GradContext& g) {
   const int axis = axis_of(g);
   const bool backwards = g.attrs().flag("reverse");
@@ -90,7 +98,8 @@ void grad_prod(GradContext& g) {
   const Shape square{n, n};
   const Tensor j = iota(DType::i32, square, 0), k = iota(DType::i32, square, 1);
   const Tensor table = where(equal(j, k), scalar_like(x, 1), expand_dims(x, last));
-  const Tensor terms = where(greater_equal(k, j), cumprod(table, last + 1) * expand_dims(dy, last), scalar_like(x, 0));
+  const Tensor terms =
+      where(greater_equal(k, j), cumprod(table, last + 1) * expand_dims(dy, last), scalar_like(x, 0));
   Tensor dx = sum(terms, {last + 1});
   if (backwards) dx = reverse(dx, {last});
   g.set(0, transpose(dx, front));
@@ -101,8 +110,10 @@ void grad_max(GradContext& g) {
   const int axis = axis_of(g);
   const bool backwards = g.attrs().flag("reverse");
   const Tensor position = iota(DType::i32, g.in(0).shape(), axis);
-  const Tensor step = backwards ? scalar_like(position, static_cast<double>(g.in(0).shape()[axis] - 1)) - position : position;
-  // A new maximum is met where x equals the running one and exceeds the one before: mark those, spread the mark onwards.
+  const Tensor step =
+      backwards ? scalar_like(position, static_cast<double>(g.in(0).shape()[axis] - 1)) - position : position;
+  // A new maximum is met where x equals the running one and exceeds the one before: mark those, spread the
+  // mark onwards.
   Tensor before = g.out();
   Ints low(static_cast<size_t>(g.in(0).rank()), 0), high = low;
   (backwards ? high : low)[static_cast<size_t>(axis)] = 1;
@@ -110,7 +121,8 @@ void grad_max(GradContext& g) {
   before = pad(before, low, high, {}, 0);
   const Tensor fresh = bitwise_or(equal(step, scalar_like(step, 0)), greater(g.out(), before));
   const Tensor origin = cummax(where(fresh, step, scalar_like(step, 0)), axis, backwards);
-  const Tensor from = backwards ? scalar_like(origin, static_cast<double>(g.in(0).shape()[axis] - 1)) - origin : origin;
+  const Tensor from =
+      backwards ? scalar_like(origin, static_cast<double>(g.in(0).shape()[axis] - 1)) - origin : origin;
   // dx[from] += dy: as a table over (from, position) summed over the position.
   const Tensor target = expand_dims(from, axis);
   const Shape spread = g.in(0).shape().inserted(axis, g.in(0).shape()[axis]);
@@ -119,8 +131,11 @@ void grad_max(GradContext& g) {
 }
 
 std::vector<OpCase> cases() {
-  return {{{{{7}}}, {{"axis", int64_t{0}}}}, {{{{3, 5, 2}}}, {{"axis", int64_t{1}}, {"reverse", true}}},
-          {{{{4, 1}}}, {{"axis", int64_t{-1}}}}, {{{{0, 3}}}, {{"axis", int64_t{0}}}}, {{{{2, 6}}}, {{"axis", int64_t{1}}}}};
+  return {{{{{7}}}, {{"axis", int64_t{0}}}},
+          {{{{3, 5, 2}}}, {{"axis", int64_t{1}}, {"reverse", true}}},
+          {{{{4, 1}}}, {{"axis", int64_t{-1}}}},
+          {{{{0, 3}}}, {{"axis", int64_t{0}}}},
+          {{{{2, 6}}}, {{"axis", int64_t{1}}}}};
 }
 
 constexpr AttrDef kAttrs[] = {{"axis", AttrKind::integer}, {"reverse", AttrKind::boolean, "false"}};
@@ -140,12 +155,33 @@ Tensor cummax(const Tensor& x, int axis, bool reverse) { return call("cummax", x
 
 std::span<const OpDef> ops_cumulative() {
   static constexpr OpDef defs[] = {
-      {.name = "cumsum", .arity = {1, 1}, .attrs = kAttrs, .infer = infer, .grad = grad_sum, .kernels = kSum,
-       .in_place = in_place, .cases = cases, .dtypes = kNumbers},
-      {.name = "cumprod", .arity = {1, 1}, .attrs = kAttrs, .infer = infer, .grad = grad_prod, .kernels = kProd,
-       .in_place = in_place, .cases = cases, .dtypes = kNumbers},
-      {.name = "cummax", .arity = {1, 1}, .attrs = kAttrs, .infer = infer, .grad = grad_max, .kernels = kMax,
-       .in_place = in_place, .cases = cases, .dtypes = kNumbers},
+      {.name = "cumsum",
+       .arity = {1, 1},
+       .attrs = kAttrs,
+       .infer = infer,
+       .grad = grad_sum,
+       .kernels = kSum,
+       .in_place = in_place,
+       .cases = cases,
+       .dtypes = kNumbers},
+      {.name = "cumprod",
+       .arity = {1, 1},
+       .attrs = kAttrs,
+       .infer = infer,
+       .grad = grad_prod,
+       .kernels = kProd,
+       .in_place = in_place,
+       .cases = cases,
+       .dtypes = kNumbers},
+      {.name = "cummax",
+       .arity = {1, 1},
+       .attrs = kAttrs,
+       .infer = infer,
+       .grad = grad_max,
+       .kernels = kMax,
+       .in_place = in_place,
+       .cases = cases,
+       .dtypes = kNumbers},
   };
   return defs;
 }

@@ -28,10 +28,10 @@ std::vector<TensorType> infer(const OpCall& call) {
   require(is_float(x.dtype) && x.dtype == kernel.dtype && x.dtype == bias.dtype, "dense",
           "expected x, kernel and bias of one float dtype, got ", x, ", ", kernel, " and ", bias);
   require(x.shape.rank() >= 1, "dense", "expected x with at least one axis, got ", x);
-  require(kernel.shape.rank() == 2 && kernel.shape[0] == x.shape.dim(-1), "dense", "expected a kernel of shape (",
-          x.shape.dim(-1), ", units) for x ", x, ", got ", kernel);
-  require(bias.shape == Shape{kernel.shape[1]}, "dense", "expected a bias of shape ", Shape{kernel.shape[1]}, ", got ",
-          bias);
+  require(kernel.shape.rank() == 2 && kernel.shape[0] == x.shape.dim(-1), "dense",
+          "expected a kernel of shape (", x.shape.dim(-1), ", units) for x ", x, ", got ", kernel);
+  require(bias.shape == Shape{kernel.shape[1]}, "dense", "expected a bias of shape ", Shape{kernel.shape[1]},
+          ", got ", bias);
   activation_of(call.attrs);
   return {{x.dtype, x.shape.with(x.shape.rank() - 1, kernel.shape[1])}};
 }

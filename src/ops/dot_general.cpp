@@ -24,7 +24,8 @@ struct Axes {
     const auto take = [&](const Ints& from, Ints& to) {
       for (const int64_t axis : from) {
         const int i = normalize_axis(axis, rank, "dot_general");
-        require(!used[static_cast<size_t>(i)], "dot_general", "expected each axis once, got axis ", axis, " twice");
+        require(!used[static_cast<size_t>(i)], "dot_general", "expected each axis once, got axis ", axis,
+                " twice");
         used[static_cast<size_t>(i)] = true;
         to.push_back(i);
       }
@@ -46,12 +47,12 @@ struct BothAxes {
 };
 
 void require_pairs(const Ints& a, const Ints& b, std::string_view what, const OpCall& call) {
-  require(a.size() == b.size(), "dot_general", "expected as many ", what, " axes of a as of b, got ", a.size(), " and ",
-          b.size());
+  require(a.size() == b.size(), "dot_general", "expected as many ", what, " axes of a as of b, got ",
+          a.size(), " and ", b.size());
   for (size_t i = 0; i < a.size(); ++i) {
     const int64_t x = call.in[0].shape[static_cast<int>(a[i])], y = call.in[1].shape[static_cast<int>(b[i])];
-    require(x == y, "dot_general", "expected ", what, " axes of equal size, got ", x, " and ", y, " in ", call.in[0],
-            " and ", call.in[1]);
+    require(x == y, "dot_general", "expected ", what, " axes of equal size, got ", x, " and ", y, " in ",
+            call.in[0], " and ", call.in[1]);
   }
 }
 
@@ -86,7 +87,8 @@ Ints joined(const Ints& a, const Ints& b, const Ints& c) {
 // x with its present axis i put at place order[i].
 Tensor put_back(const Tensor& x, const Ints& order) {
   Ints permutation(order.size());
-  for (size_t i = 0; i < order.size(); ++i) permutation[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  for (size_t i = 0; i < order.size(); ++i)
+    permutation[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
   return std::is_sorted(permutation.begin(), permutation.end()) ? x : transpose(x, permutation);
 }
 
@@ -103,14 +105,16 @@ Ints contracted_in_order_of(const Axes& other, const Axes& x) {
 
 Tensor gradient_of_a(const Axes& a, const Axes& b, const Tensor& dout, const Tensor& b_value) {
   const auto b_first = static_cast<int64_t>(a.batch.size() + a.free.size());
-  const Tensor g = dot_general(dout, b_value, range(b_first, b.free.size()), b.free, range(0, a.batch.size()), b.batch);
+  const Tensor g =
+      dot_general(dout, b_value, range(b_first, b.free.size()), b.free, range(0, a.batch.size()), b.batch);
   return put_back(g, joined(a.batch, a.free, contracted_in_order_of(b, a)));
 }
 
 // With a first, so that (K, N) comes out of (M, K) and (M, N) in its own order.
 Tensor gradient_of_b(const Axes& a, const Axes& b, const Tensor& dout, const Tensor& a_value) {
   const auto a_first = static_cast<int64_t>(a.batch.size());
-  const Tensor g = dot_general(a_value, dout, a.free, range(a_first, a.free.size()), a.batch, range(0, a.batch.size()));
+  const Tensor g =
+      dot_general(a_value, dout, a.free, range(a_first, a.free.size()), a.batch, range(0, a.batch.size()));
   return put_back(g, joined(b.batch, contracted_in_order_of(a, b), b.free));
 }
 
@@ -159,7 +163,10 @@ Cost cost(const OpCall& call, std::span<const TensorType> out) {
 
 OpCase one_case(Shape a, Shape b, Ints a_contract, Ints b_contract, Ints a_batch = {}, Ints b_batch = {}) {
   return {.in = {{.shape = a}, {.shape = b}},
-          .attrs = {{"a_contract", a_contract}, {"b_contract", b_contract}, {"a_batch", a_batch}, {"b_batch", b_batch}}};
+          .attrs = {{"a_contract", a_contract},
+                    {"b_contract", b_contract},
+                    {"a_batch", a_batch},
+                    {"b_batch", b_batch}}};
 }
 
 std::vector<OpCase> cases() {
@@ -212,10 +219,11 @@ std::span<const OpDef> ops_dot_general() {
   return defs;
 }
 
-Tensor dot_general(const Tensor& a, const Tensor& b, const Ints& a_contract, const Ints& b_contract, const Ints& a_batch,
-                   const Ints& b_batch) {
-  return apply1(get_op("dot_general"), {a, b},
-                {{"a_contract", a_contract}, {"b_contract", b_contract}, {"a_batch", a_batch}, {"b_batch", b_batch}});
+Tensor dot_general(const Tensor& a, const Tensor& b, const Ints& a_contract, const Ints& b_contract,
+                   const Ints& a_batch, const Ints& b_batch) {
+  return apply1(
+      get_op("dot_general"), {a, b},
+      {{"a_contract", a_contract}, {"b_contract", b_contract}, {"a_batch", a_batch}, {"b_batch", b_batch}});
 }
 
 namespace {
@@ -230,8 +238,9 @@ Shape leading(const Tensor& x) { return Shape(x.shape().sizes().first(static_cas
 
 // Both of rank 2 or more.
 Tensor matmul_matrices(const Tensor& a, const Tensor& b) {
-  require(a.dim(-1) == b.dim(-2), "matmul", "expected the last axis of a to be as long as the one before the last of b, got ",
-          a.shape(), " and ", b.shape());
+  require(a.dim(-1) == b.dim(-2), "matmul",
+          "expected the last axis of a to be as long as the one before the last of b, got ", a.shape(),
+          " and ", b.shape());
   if (b.rank() == 2) return dot_general(a, b, {a.rank() - 1}, {0});
   const Shape lead = broadcast(leading(a), leading(b), "matmul");
   const Tensor x = leading(a) == lead ? a : with_leading(a, lead);
@@ -244,12 +253,13 @@ Tensor matmul_matrices(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
-  require(a.rank() > 0 && b.rank() > 0, "matmul", "expected tensors with at least one axis, got ", a.shape(), " and ",
-          b.shape());
+  require(a.rank() > 0 && b.rank() > 0, "matmul", "expected tensors with at least one axis, got ", a.shape(),
+          " and ", b.shape());
   const DType dtype = promote(a.dtype(), b.dtype());
   Tensor x = a.dtype() == dtype ? a : cast(a, dtype), y = b.dtype() == dtype ? b : cast(b, dtype);
   if (a.rank() == 1 && b.rank() == 1) {
-    require(a.dim(0) == b.dim(0), "matmul", "expected vectors of equal length, got ", a.shape(), " and ", b.shape());
+    require(a.dim(0) == b.dim(0), "matmul", "expected vectors of equal length, got ", a.shape(), " and ",
+            b.shape());
     return dot_general(x, y, {0}, {0});
   }
   if (a.rank() == 1) return squeeze(matmul_matrices(expand_dims(x, 0), y), -2);

@@ -1,4 +1,5 @@
-// oneDNN's products against our own, on sizes that it is taken for. Where the processor has no such kernel, says so.
+// oneDNN's products against our own, on sizes that it is taken for. Where the processor has no such kernel,
+// says so.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +14,8 @@ namespace {
 
 Tensor wave(const Shape& shape, double step) {
   Tensor t = Tensor::empty(DType::f32, shape);
-  for (int64_t i = 0; i < shape.elements(); ++i) t.data<float>()[i] = static_cast<float>(std::sin(step * static_cast<double>(i)));
+  for (int64_t i = 0; i < shape.elements(); ++i)
+    t.data<float>()[i] = static_cast<float>(std::sin(step * static_cast<double>(i)));
   return t;
 }
 
@@ -23,7 +25,8 @@ void compare(const Graph& g, const std::vector<Tensor>& in, const std::string& w
   Program fast = Program::compile(g), slow = Program::compile(g, plain);
   if (fast.text().find("onednn") == std::string::npos) std::printf("not on oneDNN here: %s\n", what.c_str());
   const Tensor a = fast(in)[0], b = slow(in)[0];
-  for (int64_t i = 0; i < a.shape().elements(); ++i) ASSERT_NEAR(a.data<float>()[i], b.data<float>()[i], 2e-4) << what << " " << i;
+  for (int64_t i = 0; i < a.shape().elements(); ++i)
+    ASSERT_NEAR(a.data<float>()[i], b.data<float>()[i], 2e-4) << what << " " << i;
 }
 
 TEST(DotGeneral, LargeProductsAgreeWithTheReferenceInEveryOrientation) {

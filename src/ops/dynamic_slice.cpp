@@ -1,5 +1,5 @@
-// dynamic_slice(x, starts) and dynamic_update_slice(x, update, starts): a window whose place is known only when it runs.
-// Starts are clamped so that the window lies inside.
+// dynamic_slice(x, starts) and dynamic_update_slice(x, update, starts): a window whose place is known only
+// when it runs. Starts are clamped so that the window lies inside.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -17,7 +17,8 @@ namespace {
 void check_window(std::string_view op, const TensorType& x, const Shape& window, const TensorType& starts) {
   require(is_integer(starts.dtype) && starts.shape == Shape{x.shape.rank()}, op, "expected ", x.shape.rank(),
           " integer starts, got ", starts);
-  require(window.rank() == x.shape.rank(), op, "expected a window of rank ", x.shape.rank(), ", got ", window);
+  require(window.rank() == x.shape.rank(), op, "expected a window of rank ", x.shape.rank(), ", got ",
+          window);
   for (int i = 0; i < window.rank(); ++i) {
     require(window[i] <= x.shape[i], op, "expected a window inside ", x.shape, ", got ", window);
   }
@@ -30,8 +31,8 @@ std::vector<TensorType> infer_slice(const OpCall& call) {
 }
 
 std::vector<TensorType> infer_update(const OpCall& call) {
-  require(call.in[0].dtype == call.in[1].dtype, "dynamic_update_slice", "expected an update of ", call.in[0].dtype,
-          ", got ", call.in[1]);
+  require(call.in[0].dtype == call.in[1].dtype, "dynamic_update_slice", "expected an update of ",
+          call.in[0].dtype, ", got ", call.in[1]);
   check_window("dynamic_update_slice", call.in[0], call.in[1].shape, call.in[2]);
   return {call.in[0]};
 }
@@ -56,9 +57,11 @@ void each_row(const State& s, const void* starts, const F& row) {
   const int64_t run = rank ? s.window[rank - 1] * s.element : s.element;
   for (int64_t r = 0; r * run < s.window.elements() * s.element; ++r) {
     int64_t offset = 0;
-    for (int i = 0; i < rank; ++i) offset = offset * s.x[i] + start[static_cast<size_t>(i)] + at[static_cast<size_t>(i)];
+    for (int i = 0; i < rank; ++i)
+      offset = offset * s.x[i] + start[static_cast<size_t>(i)] + at[static_cast<size_t>(i)];
     row(offset * s.element, r * run, static_cast<size_t>(run));
-    for (int i = rank - 2; i >= 0 && ++at[static_cast<size_t>(i)] == s.window[i]; --i) at[static_cast<size_t>(i)] = 0;
+    for (int i = rank - 2; i >= 0 && ++at[static_cast<size_t>(i)] == s.window[i]; --i)
+      at[static_cast<size_t>(i)] = 0;
   }
 }
 
@@ -76,7 +79,8 @@ void run_update(const State& s, void* const* args) {
 }
 
 Kernel prepare_slice(const KernelQuery& q) {
-  const State s{q.in[0].shape, q.out[0].shape, q.in[1].dtype, static_cast<int64_t>(size_of(q.in[0].dtype)), 0};
+  const State s{q.in[0].shape, q.out[0].shape, q.in[1].dtype, static_cast<int64_t>(size_of(q.in[0].dtype)),
+                0};
   return make_kernel<State, run_slice>("rows", s);
 }
 
@@ -109,7 +113,8 @@ std::vector<OpCase> cases_slice() {
 }
 
 std::vector<OpCase> cases_update() {
-  return {{{{{5, 7}}, {{2, 3}}, {{2}, -3, 8, DType::i32}}, {}}, {{{{3, 1, 4}}, {{1, 1, 4}}, {{3}, 0, 3, DType::i64}}, {}}};
+  return {{{{{5, 7}}, {{2, 3}}, {{2}, -3, 8, DType::i32}}, {}},
+          {{{{3, 1, 4}}, {{1, 1, 4}}, {{3}, 0, 3, DType::i64}}, {}}};
 }
 
 constexpr AttrDef kSliceAttrs[] = {{"sizes", AttrKind::ints}};
@@ -130,10 +135,22 @@ Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const Tensor&
 
 std::span<const OpDef> ops_dynamic_slice() {
   static constexpr OpDef defs[] = {
-      {.name = "dynamic_slice", .arity = {2, 2}, .attrs = kSliceAttrs, .infer = infer_slice, .grad = grad_slice,
-       .kernels = kSlice, .cases = cases_slice, .dtypes = kAllReal},
-      {.name = "dynamic_update_slice", .arity = {3, 3}, .infer = infer_update, .grad = grad_update, .kernels = kUpdate,
-       .in_place = update_in_place, .cases = cases_update, .dtypes = kAllReal},
+      {.name = "dynamic_slice",
+       .arity = {2, 2},
+       .attrs = kSliceAttrs,
+       .infer = infer_slice,
+       .grad = grad_slice,
+       .kernels = kSlice,
+       .cases = cases_slice,
+       .dtypes = kAllReal},
+      {.name = "dynamic_update_slice",
+       .arity = {3, 3},
+       .infer = infer_update,
+       .grad = grad_update,
+       .kernels = kUpdate,
+       .in_place = update_in_place,
+       .cases = cases_update,
+       .dtypes = kAllReal},
   };
   return defs;
 }

@@ -223,7 +223,9 @@ std::vector<TensorType> infer(const OpCall& call) {
   return out;
 }
 
-std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) { return inline_graph(body_of(attrs), in); }
+std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) {
+  return inline_graph(body_of(attrs), in);
+}
 
 Kernel prepare(const KernelQuery& q) {
   return Translation(body_of(q.attrs))

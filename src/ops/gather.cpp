@@ -1,5 +1,6 @@
-// take(x, indices, axis) and gather_nd(x, indices): rows of x, picked by integers. Negative indices count from the end; what is
-// still outside is clamped, so nothing is read out of bounds. take_along_axis and one_hot are made of other ops.
+// take(x, indices, axis) and gather_nd(x, indices): rows of x, picked by integers. Negative indices count
+// from the end; what is still outside is clamped, so nothing is read out of bounds. take_along_axis and
+// one_hot are made of other ops.
 #include <cstring>
 
 #include "device/cpu/index_reader.h"
@@ -31,7 +32,8 @@ std::vector<TensorType> infer_take(const OpCall& call) {
   sizes.insert(sizes.end(), call.in[1].shape.begin(), call.in[1].shape.end());
   sizes.insert(sizes.end(), x.begin() + axis + 1, x.end());
   const Shape out{std::span<const int64_t>(sizes)};
-  require(x[axis] > 0 || out.elements() == 0, "take", "expected an axis with elements to take from, got ", call.in[0]);
+  require(x[axis] > 0 || out.elements() == 0, "take", "expected an axis with elements to take from, got ",
+          call.in[0]);
   return {{call.in[0].dtype, out}};
 }
 
@@ -56,9 +58,13 @@ Kernel prepare_take(const KernelQuery& q) {
   const Shape& x = q.in[0].shape;
   const int axis = normalize_axis(q.attrs.integer("axis"), x.rank(), "take");
   const auto sizes = x.sizes();
-  const TakeState s{q.in[1].dtype, product(sizes.first(static_cast<size_t>(axis))), x[axis], q.in[1].shape.elements(),
-                    product(sizes.subspan(static_cast<size_t>(axis) + 1)) * static_cast<int64_t>(size_of(q.in[0].dtype)),
-                    q.threads};
+  const TakeState s{
+      q.in[1].dtype,
+      product(sizes.first(static_cast<size_t>(axis))),
+      x[axis],
+      q.in[1].shape.elements(),
+      product(sizes.subspan(static_cast<size_t>(axis) + 1)) * static_cast<int64_t>(size_of(q.in[0].dtype)),
+      q.threads};
   return make_kernel<TakeState, run_take>("rows", s);
 }
 
@@ -77,10 +83,12 @@ void grad_take(GradContext& g) {
     if (i != axis) moved.push_back(x[i]);
     back.push_back(i < axis ? i + 1 : i == axis ? 0 : i);
   }
-  const Tensor zero = broadcast_to(g.in(0).graph().constant(scalar_like(g.in(0), 0)), Shape(std::span<const int64_t>(moved)));
+  const Tensor zero =
+      broadcast_to(g.in(0).graph().constant(scalar_like(g.in(0), 0)), Shape(std::span<const int64_t>(moved)));
   const Tensor index = cast(g.in(1), DType::i64);
   const Tensor n = scalar_like(index, static_cast<double>(x[axis]));
-  const Tensor wrapped = clip(where(less(index, scalar_like(index, 0)), index + n, index), 0, static_cast<double>(x[axis] - 1));
+  const Tensor wrapped =
+      clip(where(less(index, scalar_like(index, 0)), index + n, index), 0, static_cast<double>(x[axis] - 1));
   const Tensor dx = scatter_nd(zero, expand_dims(wrapped, -1), transpose(g.dout(), front), "add");
   g.set(0, transpose(dx, back));
 }
@@ -100,13 +108,14 @@ std::vector<TensorType> infer_gather_nd(const OpCall& call) {
   const Shape& x = call.in[0].shape;
   const Shape& indices = call.in[1].shape;
   require_indices("gather_nd", call.in[1]);
-  require(indices.rank() >= 1 && indices.dim(-1) <= x.rank(), "gather_nd", "expected indices of at most ", x.rank(),
-          " columns, got shape ", indices);
+  require(indices.rank() >= 1 && indices.dim(-1) <= x.rank(), "gather_nd", "expected indices of at most ",
+          x.rank(), " columns, got shape ", indices);
   const int64_t k = indices.dim(-1);
   std::vector<int64_t> sizes(indices.begin(), indices.end() - 1);
   sizes.insert(sizes.end(), x.begin() + k, x.end());
   const Shape out{std::span<const int64_t>(sizes)};
-  require(x.elements() > 0 || out.elements() == 0, "gather_nd", "expected elements to gather from, got ", call.in[0]);
+  require(x.elements() > 0 || out.elements() == 0, "gather_nd", "expected elements to gather from, got ",
+          call.in[0]);
   return {{call.in[0].dtype, out}};
 }
 
@@ -138,7 +147,8 @@ Kernel prepare_gather_nd(const KernelQuery& q) {
   s.index_type = q.in[1].dtype;
   s.columns = q.in[1].shape.dim(-1);
   s.count = product(q.in[1].shape.sizes().first(static_cast<size_t>(q.in[1].shape.rank() - 1)));
-  s.row = product(x.sizes().subspan(static_cast<size_t>(s.columns))) * static_cast<int64_t>(size_of(q.in[0].dtype));
+  s.row = product(x.sizes().subspan(static_cast<size_t>(s.columns))) *
+          static_cast<int64_t>(size_of(q.in[0].dtype));
   std::copy(x.begin(), x.begin() + s.columns, s.sizes.begin());
   s.threads = q.threads;
   return make_kernel<GatherState, run_gather_nd>("rows", s);
@@ -161,8 +171,11 @@ void grad_gather_nd(GradContext& g) {
 
 std::vector<OpCase> cases_gather_nd() {
   const auto at = [](const Shape& s) { return InputCase{s, 0, 2, DType::i32}; };
-  return {{{{{3, 4}}, at({5, 2})}, {}}, {{{{3, 4, 5}}, at({2, 1})}, {}}, {{{{3, 4}}, at({0, 2})}, {}},
-          {{{{3, 2}}, at({2, 0})}, {}}, {{{{2, 3, 2, 5}}, {{3, 7, 3}, -4, 4, DType::i64}}, {}}};
+  return {{{{{3, 4}}, at({5, 2})}, {}},
+          {{{{3, 4, 5}}, at({2, 1})}, {}},
+          {{{{3, 4}}, at({0, 2})}, {}},
+          {{{{3, 2}}, at({2, 0})}, {}},
+          {{{{2, 3, 2, 5}}, {{3, 7, 3}, -4, 4, DType::i64}}, {}}};
 }
 
 constexpr AttrDef kTakeAttrs[] = {{"axis", AttrKind::integer, "0"}};
@@ -184,17 +197,20 @@ Tensor gather_nd(const Tensor& x, const Tensor& indices) {
 // The index along `axis`, with the position along every other axis beside it.
 Tensor take_along_axis(const Tensor& x, const Tensor& indices, int axis) {
   const int at = normalize_axis(axis, x.rank(), "take_along_axis");
-  require(indices.rank() == x.rank(), "take_along_axis", "expected indices of rank ", x.rank(), ", got ", indices.type());
+  require(indices.rank() == x.rank(), "take_along_axis", "expected indices of rank ", x.rank(), ", got ",
+          indices.type());
   Shape shape = indices.shape();
   for (int i = 0; i < x.rank(); ++i) {
     if (i == at) continue;
-    require(shape[i] == x.shape()[i] || shape[i] == 1, "take_along_axis", "expected indices that broadcast to ", x.shape(),
-            " but along axis ", at, ", got ", indices.shape());
+    require(shape[i] == x.shape()[i] || shape[i] == 1, "take_along_axis",
+            "expected indices that broadcast to ", x.shape(), " but along axis ", at, ", got ",
+            indices.shape());
     shape = shape.with(i, x.shape()[i]);
   }
   std::vector<Tensor> columns;
   for (int i = 0; i < x.rank(); ++i) {
-    const Tensor column = i == at ? broadcast_to(cast(indices, DType::i64), shape) : iota(DType::i64, shape, i);
+    const Tensor column =
+        i == at ? broadcast_to(cast(indices, DType::i64), shape) : iota(DType::i64, shape, i);
     columns.push_back(expand_dims(column, -1));
   }
   return gather_nd(x, concatenate(columns, -1));
@@ -207,10 +223,21 @@ Tensor one_hot(const Tensor& indices, int64_t classes, DType dtype) {
 
 std::span<const OpDef> ops_gather() {
   static constexpr OpDef defs[] = {
-      {.name = "take", .arity = {2, 2}, .attrs = kTakeAttrs, .infer = infer_take, .grad = grad_take, .kernels = kTake,
-       .cases = cases_take, .dtypes = kAllReal},
-      {.name = "gather_nd", .arity = {2, 2}, .infer = infer_gather_nd, .grad = grad_gather_nd, .kernels = kGather,
-       .cases = cases_gather_nd, .dtypes = kAllReal},
+      {.name = "take",
+       .arity = {2, 2},
+       .attrs = kTakeAttrs,
+       .infer = infer_take,
+       .grad = grad_take,
+       .kernels = kTake,
+       .cases = cases_take,
+       .dtypes = kAllReal},
+      {.name = "gather_nd",
+       .arity = {2, 2},
+       .infer = infer_gather_nd,
+       .grad = grad_gather_nd,
+       .kernels = kGather,
+       .cases = cases_gather_nd,
+       .dtypes = kAllReal},
   };
   return defs;
 }

@@ -1,6 +1,7 @@
-// gelu(x): x Phi(x), Phi the distribution function of the normal distribution, or its approximation by tanh; and
-// gelu_grad(x, dy): dy times the derivative at x. Ops of their own so that a training step keeps x alone between the two:
-// written in erf and exp, the backward pass would have three more tensors to read that the forward pass had to write.
+// gelu(x): x Phi(x), Phi the distribution function of the normal distribution, or its approximation by tanh;
+// and gelu_grad(x, dy): dy times the derivative at x. Ops of their own so that a training step keeps x alone
+// between the two: written in erf and exp, the backward pass would have three more tensors to read that the
+// forward pass had to write.
 #include <numbers>
 
 #include "device/cpu/activation.h"
@@ -11,7 +12,9 @@ namespace {
 
 constexpr double kScale = 0.79788456080286536, kCubic = 0.044715;  // sqrt(2 / pi); of the approximation
 
-Activation kind_of(const Attrs& attrs) { return attrs.flag("approximate") ? Activation::gelu_tanh : Activation::gelu; }
+Activation kind_of(const Attrs& attrs) {
+  return attrs.flag("approximate") ? Activation::gelu_tanh : Activation::gelu;
+}
 
 std::vector<TensorType> infer(const OpCall& call) {
   require_dtype(call, 0, kFloats);

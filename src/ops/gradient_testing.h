@@ -18,7 +18,8 @@ namespace plimsoll::testing_gradients {
 
 using Function = std::function<Tensor(const std::vector<Tensor>&)>;
 
-inline Tensor noise(const Shape& shape, unsigned seed, double low = -1, double high = 1, DType dtype = DType::f64) {
+inline Tensor noise(const Shape& shape, unsigned seed, double low = -1, double high = 1,
+                    DType dtype = DType::f64) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> uniform(low, high);
   Tensor t = Tensor::empty(DType::f64, shape);
@@ -65,7 +66,8 @@ inline void expect_gradients(const Function& f, const std::vector<Tensor>& at, d
 }
 
 // The gradient of the gradients of f by its inputs, each weighed.
-inline void expect_second_gradients(const Function& f, const std::vector<Tensor>& at, double tolerance = 1e-5) {
+inline void expect_second_gradients(const Function& f, const std::vector<Tensor>& at,
+                                    double tolerance = 1e-5) {
   const Function first = [&](const std::vector<Tensor>& xs) {
     const std::vector<Tensor> d = gradients(weigh(f(xs)), xs);
     Tensor total = weigh(d[0]);

@@ -60,25 +60,17 @@ Kernel prepare(const KernelQuery& q) {
   for (int i = axis + 1; i < shape.rank(); ++i) s.inner *= shape[i];
   switch (q.out[0].dtype) {
     case DType::u8:
-    case DType::i8:
-      return kernel_of<uint8_t>(s);
+    case DType::i8: return kernel_of<uint8_t>(s);
     case DType::u16:
-    case DType::i16:
-      return kernel_of<uint16_t>(s);
+    case DType::i16: return kernel_of<uint16_t>(s);
     case DType::u32:
-    case DType::i32:
-      return kernel_of<uint32_t>(s);
+    case DType::i32: return kernel_of<uint32_t>(s);
     case DType::u64:
-    case DType::i64:
-      return kernel_of<uint64_t>(s);
-    case DType::f16:
-      return kernel_of<F16>(s);
-    case DType::bf16:
-      return kernel_of<Bf16>(s);
-    case DType::f32:
-      return kernel_of<float>(s);
-    default:
-      return kernel_of<double>(s);
+    case DType::i64: return kernel_of<uint64_t>(s);
+    case DType::f16: return kernel_of<F16>(s);
+    case DType::bf16: return kernel_of<Bf16>(s);
+    case DType::f32: return kernel_of<float>(s);
+    default: return kernel_of<double>(s);
   }
 }
 

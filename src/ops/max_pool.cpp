@@ -1,5 +1,5 @@
-// max_pool(x) -> y and, unless `index` is off, where in its window each maximum lies, so that the gradient needs neither x
-// nor y: max_pool_grad(dy, index). The gradient of that in turn is max_pool_take(x, index).
+// max_pool(x) -> y and, unless `index` is off, where in its window each maximum lies, so that the gradient
+// needs neither x nor y: max_pool_grad(dy, index). The gradient of that in turn is max_pool_take(x, index).
 #include <algorithm>
 
 #include "device/cpu/pool_kernels.h"
@@ -10,10 +10,10 @@
 namespace plimsoll {
 namespace {
 
-constexpr std::array<AttrDef, 5> kMaxAttrs = {kPoolAttrs[0], kPoolAttrs[1], kPoolAttrs[2], kPoolAttrs[3],
-                                              {"index", AttrKind::boolean, "true"}};
-constexpr std::array<AttrDef, 5> kGradAttrs = {kPoolAttrs[0], kPoolAttrs[1], kPoolAttrs[2], kPoolAttrs[3],
-                                               {"input_shape", AttrKind::ints}};
+constexpr std::array<AttrDef, 5> kMaxAttrs = {
+    kPoolAttrs[0], kPoolAttrs[1], kPoolAttrs[2], kPoolAttrs[3], {"index", AttrKind::boolean, "true"}};
+constexpr std::array<AttrDef, 5> kGradAttrs = {
+    kPoolAttrs[0], kPoolAttrs[1], kPoolAttrs[2], kPoolAttrs[3], {"input_shape", AttrKind::ints}};
 
 void require_index(std::string_view op, const TensorType& got, const Shape& shape) {
   const TensorType expected{DType::u8, shape};
@@ -134,12 +134,33 @@ std::span<const OpDef> ops_max_pool() {
   };
   static constexpr KernelDef take_kernels[] = {{"reference", nullptr, reference::prepare_max_pool_take}};
   static const OpDef defs[] = {
-      {.name = "max_pool", .arity = {1, 1}, .attrs = kMaxAttrs, .infer = infer, .grad = grad, .kernels = kernels,
-       .cost = cost, .cases = cases, .dtypes = kFloats},
-      {.name = "max_pool_grad", .arity = {2, 2}, .attrs = kGradAttrs, .infer = infer_grad, .grad = grad_of_grad,
-       .kernels = grad_kernels, .cost = cost, .cases = grad_cases, .dtypes = kFloats},
-      {.name = "max_pool_take", .arity = {2, 2}, .attrs = kPoolAttrs, .infer = infer_take, .grad = grad_of_take,
-       .kernels = take_kernels, .cost = cost, .cases = take_cases, .dtypes = kFloats},
+      {.name = "max_pool",
+       .arity = {1, 1},
+       .attrs = kMaxAttrs,
+       .infer = infer,
+       .grad = grad,
+       .kernels = kernels,
+       .cost = cost,
+       .cases = cases,
+       .dtypes = kFloats},
+      {.name = "max_pool_grad",
+       .arity = {2, 2},
+       .attrs = kGradAttrs,
+       .infer = infer_grad,
+       .grad = grad_of_grad,
+       .kernels = grad_kernels,
+       .cost = cost,
+       .cases = grad_cases,
+       .dtypes = kFloats},
+      {.name = "max_pool_take",
+       .arity = {2, 2},
+       .attrs = kPoolAttrs,
+       .infer = infer_take,
+       .grad = grad_of_take,
+       .kernels = take_kernels,
+       .cost = cost,
+       .cases = take_cases,
+       .dtypes = kFloats},
   };
   return defs;
 }

@@ -95,18 +95,10 @@ void fill(const State& s, void* out) {
 
 void run(const State& s, void* const* args) {
   switch (s.size) {
-    case 1:
-      fill<uint8_t>(s, args[1]);
-      break;
-    case 2:
-      fill<uint16_t>(s, args[1]);
-      break;
-    case 4:
-      fill<uint32_t>(s, args[1]);
-      break;
-    default:
-      fill<uint64_t>(s, args[1]);
-      break;
+    case 1: fill<uint8_t>(s, args[1]); break;
+    case 2: fill<uint16_t>(s, args[1]); break;
+    case 4: fill<uint32_t>(s, args[1]); break;
+    default: fill<uint64_t>(s, args[1]); break;
   }
   s.copy.run(static_cast<char*>(args[1]) + s.to, static_cast<const char*>(args[0]) + s.from);
 }

@@ -44,8 +44,12 @@ TEST(PoolOp, FirstAndSecondGradientsMatchDifferences) {
   for (const PoolCase& c : pool_cases()) {
     if (c.x.elements() == 0) continue;
     SCOPED_TRACE(c.x.str());
-    const Function average = [&](const std::vector<Tensor>& in) { return square(average_pool(in[0], c.options)); };
-    const Function largest = [&](const std::vector<Tensor>& in) { return square(max_pool(in[0], c.options)); };
+    const Function average = [&](const std::vector<Tensor>& in) {
+      return square(average_pool(in[0], c.options));
+    };
+    const Function largest = [&](const std::vector<Tensor>& in) {
+      return square(max_pool(in[0], c.options));
+    };
     for (const Function& f : {average, largest}) {
       expect_gradients(f, {noise(c.x, 1)});
       if (c.x.elements() < 150) expect_second_gradients(f, {noise(c.x, 1)});

@@ -143,39 +143,27 @@ Kernel prepare_fold(const KernelQuery& q) {
 Kernel prepare_uniform(const KernelQuery& q) {
   const State s = state_of(q, q.attrs.real("low"), q.attrs.real("high"));
   switch (q.out[0].dtype) {
-    case DType::f16:
-      return make_kernel<State, run_uniform<HalfBits>>("philox", s);
-    case DType::bf16:
-      return make_kernel<State, run_uniform<BrainBits>>("philox", s);
-    case DType::f32:
-      return make_kernel<State, run_uniform<float>>("philox", s);
-    case DType::f64:
-      return make_kernel<State, run_uniform64>("philox", s);
+    case DType::f16: return make_kernel<State, run_uniform<HalfBits>>("philox", s);
+    case DType::bf16: return make_kernel<State, run_uniform<BrainBits>>("philox", s);
+    case DType::f32: return make_kernel<State, run_uniform<float>>("philox", s);
+    case DType::f64: return make_kernel<State, run_uniform64>("philox", s);
     case DType::u8:
-    case DType::i8:
-      return make_kernel<State, run_integers<uint8_t>>("philox", s);
+    case DType::i8: return make_kernel<State, run_integers<uint8_t>>("philox", s);
     case DType::u16:
-    case DType::i16:
-      return make_kernel<State, run_integers<uint16_t>>("philox", s);
+    case DType::i16: return make_kernel<State, run_integers<uint16_t>>("philox", s);
     case DType::u32:
-    case DType::i32:
-      return make_kernel<State, run_integers<uint32_t>>("philox", s);
-    default:
-      return make_kernel<State, run_integers<uint64_t>>("philox", s);
+    case DType::i32: return make_kernel<State, run_integers<uint32_t>>("philox", s);
+    default: return make_kernel<State, run_integers<uint64_t>>("philox", s);
   }
 }
 
 Kernel prepare_normal(const KernelQuery& q) {
   const State s = state_of(q, q.attrs.real("mean"), q.attrs.real("stddev"));
   switch (q.out[0].dtype) {
-    case DType::f16:
-      return make_kernel<State, run_normal<HalfBits>>("philox", s);
-    case DType::bf16:
-      return make_kernel<State, run_normal<BrainBits>>("philox", s);
-    case DType::f32:
-      return make_kernel<State, run_normal<float>>("philox", s);
-    default:
-      return make_kernel<State, run_normal64>("philox", s);
+    case DType::f16: return make_kernel<State, run_normal<HalfBits>>("philox", s);
+    case DType::bf16: return make_kernel<State, run_normal<BrainBits>>("philox", s);
+    case DType::f32: return make_kernel<State, run_normal<float>>("philox", s);
+    default: return make_kernel<State, run_normal64>("philox", s);
   }
 }
 

@@ -43,7 +43,8 @@ Shape output_shape(std::string_view op, const Shape& x, const Attrs& attrs) {
 }
 
 std::vector<TensorType> infer(const OpCall& call) {
-  require(is_integer(call.in[0].dtype) || is_float(call.in[0].dtype), call.op.name, "expected real numbers, got ", call.in[0]);
+  require(is_integer(call.in[0].dtype) || is_float(call.in[0].dtype), call.op.name,
+          "expected real numbers, got ", call.in[0]);
   return {{call.in[0].dtype, output_shape(call.op.name, call.in[0].shape, call.attrs)}};
 }
 
@@ -129,8 +130,10 @@ void each_window_over(const State& s, int64_t at, const F& visit) {
 
 template <class V>
 V lowest() {
-  if constexpr (std::numeric_limits<V>::has_infinity) return -std::numeric_limits<V>::infinity();
-  else return std::numeric_limits<V>::lowest();
+  if constexpr (std::numeric_limits<V>::has_infinity)
+    return -std::numeric_limits<V>::infinity();
+  else
+    return std::numeric_limits<V>::lowest();
 }
 
 template <class T, bool Max>
@@ -143,9 +146,12 @@ void run(const State& s, void* const* args) {
       V total = Max ? lowest<V>() : V{};
       each_in_window(s, r, [&](int64_t at) {
         const V v = load(x[at]);
-        if constexpr (Max) total = v > total || is_nan(v) ? v : total;
-        else if constexpr (std::is_integral_v<V>) total = static_cast<V>(static_cast<uint64_t>(total) + static_cast<uint64_t>(v));
-        else total += v;
+        if constexpr (Max)
+          total = v > total || is_nan(v) ? v : total;
+        else if constexpr (std::is_integral_v<V>)
+          total = static_cast<V>(static_cast<uint64_t>(total) + static_cast<uint64_t>(v));
+        else
+          total += v;
       });
       store(y[r], total);
     }
@@ -204,7 +210,8 @@ void run_gather(const State& s, void* const* args) {
 template <bool Max>
 Kernel prepare(const KernelQuery& q) {
   const State s = make_state(q, q.out[0].shape);
-  return with_type(q.in[0].dtype, "reduce_window", [&](auto t) { return make_kernel<State, run<decltype(t), Max>>("windows", s); });
+  return with_type(q.in[0].dtype, "reduce_window",
+                   [&](auto t) { return make_kernel<State, run<decltype(t), Max>>("windows", s); });
 }
 
 template <bool Scatter>
@@ -213,7 +220,8 @@ Kernel prepare_select(const KernelQuery& q) {
   const State s = make_state(q, y);
   return with_type(q.in[0].dtype, "select_and_scatter_add", [&](auto t) -> Kernel {
     using T = decltype(t);
-    if constexpr (std::is_integral_v<T>) fail(ErrorKind::unsupported, "select_and_scatter_add", "no kernel for integers");
+    if constexpr (std::is_integral_v<T>)
+      fail(ErrorKind::unsupported, "select_and_scatter_add", "no kernel for integers");
     else if constexpr (Scatter)
       return make_kernel<State, run_scatter<T>>("windows", s, byte_size(DType::i64, y));
     else
@@ -240,7 +248,8 @@ void grad_sum(GradContext& g) {
 
 void grad_max(GradContext& g) {
   const Attrs& a = g.attrs();
-  g.set(0, select_and_scatter_add(g.in(0), g.dout(), a.ints("window"), a.ints("strides"), a.ints("low"), a.ints("high")));
+  g.set(0, select_and_scatter_add(g.in(0), g.dout(), a.ints("window"), a.ints("strides"), a.ints("low"),
+                                  a.ints("high")));
 }
 
 // Which element is the largest does not change with a small step of x: no gradient flows into it.
@@ -258,7 +267,8 @@ Attrs window_attrs(const Ints& window, const Ints& strides, const Ints& low, con
 
 std::vector<OpCase> cases() {
   const auto& options = window_attrs;
-  return {{{{{9}}}, options({3}, {2}, {0}, {0})}, {{{{5, 7}}}, options({2, 3}, {1, 2}, {1, 0}, {0, 2})},
+  return {{{{{9}}}, options({3}, {2}, {0}, {0})},
+          {{{{5, 7}}}, options({2, 3}, {1, 2}, {1, 0}, {0, 2})},
           {{{{1, 4, 5, 2}}}, options({1, 2, 2, 1}, {1, 2, 2, 1}, {0, 0, 0, 0}, {0, 0, 1, 0})},
           {{{{3}}}, options({5}, {1}, {0}, {0})}};
 }
@@ -275,7 +285,10 @@ std::vector<OpCase> cases_gather() {
           {{{{5, 7}}, {{5, 7}}}, window_attrs({2, 3}, {1, 2}, {1, 0}, {0, 2})}};
 }
 
-constexpr AttrDef kAttrs[] = {{"window", AttrKind::ints}, {"strides", AttrKind::ints}, {"low", AttrKind::ints}, {"high", AttrKind::ints}};
+constexpr AttrDef kAttrs[] = {{"window", AttrKind::ints},
+                              {"strides", AttrKind::ints},
+                              {"low", AttrKind::ints},
+                              {"high", AttrKind::ints}};
 constexpr KernelDef kSum[] = {{.name = "reference", .prepare = prepare<false>}};
 constexpr KernelDef kMax[] = {{.name = "reference", .prepare = prepare<true>}};
 constexpr KernelDef kScatter[] = {{.name = "reference", .prepare = prepare_select<true>}};
@@ -283,14 +296,16 @@ constexpr KernelDef kGather[] = {{.name = "reference", .prepare = prepare_select
 
 }  // namespace
 
-Tensor reduce_window_sum(const Tensor& x, const Ints& window, const Ints& strides, const Ints& low, const Ints& high) {
+Tensor reduce_window_sum(const Tensor& x, const Ints& window, const Ints& strides, const Ints& low,
+                         const Ints& high) {
   return apply1(get_op("reduce_window_sum"), {x}, window_attrs(window, strides, low, high));
 }
-Tensor reduce_window_max(const Tensor& x, const Ints& window, const Ints& strides, const Ints& low, const Ints& high) {
+Tensor reduce_window_max(const Tensor& x, const Ints& window, const Ints& strides, const Ints& low,
+                         const Ints& high) {
   return apply1(get_op("reduce_window_max"), {x}, window_attrs(window, strides, low, high));
 }
-Tensor select_and_scatter_add(const Tensor& x, const Tensor& dy, const Ints& window, const Ints& strides, const Ints& low,
-                              const Ints& high) {
+Tensor select_and_scatter_add(const Tensor& x, const Tensor& dy, const Ints& window, const Ints& strides,
+                              const Ints& low, const Ints& high) {
   return apply1(get_op("select_and_scatter_add"), {x, dy}, window_attrs(window, strides, low, high));
 }
 

@@ -33,8 +33,8 @@ std::vector<TensorType> infer(const OpCall& call) {
   const Shape& indices = call.in[1].shape;
   require(is_integer(call.in[1].dtype), "scatter_nd", "expected integer indices, got ", call.in[1]);
   require(!is_complex(call.in[0].dtype), "scatter_nd", "expected real elements, got ", call.in[0]);
-  require(indices.rank() >= 1 && indices.dim(-1) <= x.rank(), "scatter_nd", "expected indices of at most ", x.rank(),
-          " columns, got shape ", indices);
+  require(indices.rank() >= 1 && indices.dim(-1) <= x.rank(), "scatter_nd", "expected indices of at most ",
+          x.rank(), " columns, got shape ", indices);
   std::vector<int64_t> sizes(indices.begin(), indices.end() - 1);
   sizes.insert(sizes.end(), x.begin() + indices.dim(-1), x.end());
   const TensorType updates{call.in[0].dtype, Shape(std::span<const int64_t>(sizes))};
@@ -66,15 +66,19 @@ T combined(T a, T b, Mode mode) {
   return b;
 }
 
-// Signed sums wrap, by way of unsigned ones; small integers are promoted to int and cannot overflow it but by mul.
+// Signed sums wrap, by way of unsigned ones; small integers are promoted to int and cannot overflow it but by
+// mul.
 template <class T>
 void combine_integers(void* to, const void* from, int64_t n, Mode mode) {
   T* y = static_cast<T*>(to);
   const T* u = static_cast<const T*>(from);
   for (int64_t i = 0; i < n; ++i) {
-    if (mode == Mode::add) y[i] = static_cast<T>(static_cast<uint64_t>(y[i]) + static_cast<uint64_t>(u[i]));
-    else if (mode == Mode::mul) y[i] = static_cast<T>(static_cast<uint64_t>(y[i]) * static_cast<uint64_t>(u[i]));
-    else y[i] = combined(y[i], u[i], mode);
+    if (mode == Mode::add)
+      y[i] = static_cast<T>(static_cast<uint64_t>(y[i]) + static_cast<uint64_t>(u[i]));
+    else if (mode == Mode::mul)
+      y[i] = static_cast<T>(static_cast<uint64_t>(y[i]) * static_cast<uint64_t>(u[i]));
+    else
+      y[i] = combined(y[i], u[i], mode);
   }
 }
 
@@ -96,9 +100,12 @@ void combine_bools(void* to, const void* from, int64_t n, Mode mode) {
   uint8_t* y = static_cast<uint8_t*>(to);
   const uint8_t* u = static_cast<const uint8_t*>(from);
   for (int64_t i = 0; i < n; ++i) {
-    if (mode == Mode::set) y[i] = u[i];
-    else if (mode == Mode::add || mode == Mode::max) y[i] |= u[i];
-    else y[i] &= u[i];
+    if (mode == Mode::set)
+      y[i] = u[i];
+    else if (mode == Mode::add || mode == Mode::max)
+      y[i] |= u[i];
+    else
+      y[i] &= u[i];
   }
 }
 
@@ -177,7 +184,8 @@ Kernel prepare(const KernelQuery& q) {
 
 uint64_t in_place(const OpCall&, int) { return 1; }
 
-// Rows whose index lies outside were dropped: their updates get no gradient. gather_nd would clamp such an index.
+// Rows whose index lies outside were dropped: their updates get no gradient. gather_nd would clamp such an
+// index.
 Tensor inside(const Tensor& indices, const Shape& x, const Tensor& updates) {
   const int64_t k = indices.shape().dim(-1);
   const std::vector<int64_t> sizes(x.begin(), x.begin() + k);
@@ -216,8 +224,7 @@ void grad(GradContext& g) {
       g.set(2, where(bitwise_and(won, ok), gather_nd(dy, indices), zero));
       return;
     }
-    default:
-      fail(ErrorKind::unsupported, "scatter_nd", "no gradient for mode ", g.attrs().string("mode"));
+    default: fail(ErrorKind::unsupported, "scatter_nd", "no gradient for mode ", g.attrs().string("mode"));
   }
 }
 
@@ -244,8 +251,15 @@ Tensor scatter_nd(const Tensor& x, const Tensor& indices, const Tensor& updates,
 }
 
 std::span<const OpDef> ops_scatter() {
-  static constexpr OpDef defs[] = {{.name = "scatter_nd", .arity = {3, 3}, .attrs = kAttrs, .infer = infer, .grad = grad,
-                                    .kernels = kKernels, .in_place = in_place, .cases = cases, .dtypes = kAllReal}};
+  static constexpr OpDef defs[] = {{.name = "scatter_nd",
+                                    .arity = {3, 3},
+                                    .attrs = kAttrs,
+                                    .infer = infer,
+                                    .grad = grad,
+                                    .kernels = kKernels,
+                                    .in_place = in_place,
+                                    .cases = cases,
+                                    .dtypes = kAllReal}};
   return defs;
 }
 

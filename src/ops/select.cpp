@@ -65,26 +65,16 @@ TileFn FindSelect(size_t size) {
 
 TileFn FindClip(DType t) {
   switch (t) {
-    case DType::u8:
-      return Clip<uint8_t>;
-    case DType::u16:
-      return Clip<uint16_t>;
-    case DType::u32:
-      return Clip<uint32_t>;
-    case DType::u64:
-      return Clip<uint64_t>;
-    case DType::i8:
-      return Clip<int8_t>;
-    case DType::i16:
-      return Clip<int16_t>;
-    case DType::i32:
-      return Clip<int32_t>;
-    case DType::i64:
-      return Clip<int64_t>;
-    case DType::f64:
-      return Clip<double>;
-    default:
-      return Clip<float>;
+    case DType::u8: return Clip<uint8_t>;
+    case DType::u16: return Clip<uint16_t>;
+    case DType::u32: return Clip<uint32_t>;
+    case DType::u64: return Clip<uint64_t>;
+    case DType::i8: return Clip<int8_t>;
+    case DType::i16: return Clip<int16_t>;
+    case DType::i32: return Clip<int32_t>;
+    case DType::i64: return Clip<int64_t>;
+    case DType::f64: return Clip<double>;
+    default: return Clip<float>;
   }
 }
 

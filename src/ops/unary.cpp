@@ -175,24 +175,15 @@ TileFn ForFloatsOne(DType t) {
 template <class Op>
 TileFn ForIntegers(DType t) {
   switch (t) {
-    case DType::u8:
-      return simd::Each1<Op, uint8_t>;
-    case DType::u16:
-      return simd::Each1<Op, uint16_t>;
-    case DType::u32:
-      return simd::Each1<Op, uint32_t>;
-    case DType::u64:
-      return simd::Each1<Op, uint64_t>;
-    case DType::i8:
-      return simd::Each1<Op, int8_t>;
-    case DType::i16:
-      return simd::Each1<Op, int16_t>;
-    case DType::i32:
-      return simd::Each1<Op, int32_t>;
-    case DType::i64:
-      return simd::Each1<Op, int64_t>;
-    default:
-      return nullptr;
+    case DType::u8: return simd::Each1<Op, uint8_t>;
+    case DType::u16: return simd::Each1<Op, uint16_t>;
+    case DType::u32: return simd::Each1<Op, uint32_t>;
+    case DType::u64: return simd::Each1<Op, uint64_t>;
+    case DType::i8: return simd::Each1<Op, int8_t>;
+    case DType::i16: return simd::Each1<Op, int16_t>;
+    case DType::i32: return simd::Each1<Op, int32_t>;
+    case DType::i64: return simd::Each1<Op, int64_t>;
+    default: return nullptr;
   }
 }
 template <class Op, class IntOp>
@@ -204,88 +195,51 @@ TileFn FiniteOf(DType t) {
   if (t == DType::f64) return simd::Each1<Finite, double, uint8_t>;
   if (is_float(t)) return simd::Each1<Finite, float, uint8_t>;
   switch (size_of(t)) {
-    case 1:
-      return simd::Each1<True, uint8_t, uint8_t>;
-    case 2:
-      return simd::Each1<True, uint16_t, uint8_t>;
-    case 4:
-      return simd::Each1<True, uint32_t, uint8_t>;
-    default:
-      return simd::Each1<True, uint64_t, uint8_t>;
+    case 1: return simd::Each1<True, uint8_t, uint8_t>;
+    case 2: return simd::Each1<True, uint16_t, uint8_t>;
+    case 4: return simd::Each1<True, uint32_t, uint8_t>;
+    default: return simd::Each1<True, uint64_t, uint8_t>;
   }
 }
 }  // namespace
 
 TileFn FindUnary(Unary which, DType t) {
   switch (which) {
-    case Unary::negative:
-      return ForNumbers<Negative, IntNegative>(t);
-    case Unary::absolute:
-      return ForNumbers<Absolute, IntAbsolute>(t);
-    case Unary::sign:
-      return ForNumbers<Sign, IntSign>(t);
-    case Unary::floor:
-      return ForNumbers<Floor, Same>(t);
-    case Unary::ceil:
-      return ForNumbers<Ceil, Same>(t);
-    case Unary::round:
-      return ForNumbers<Round, Same>(t);
-    case Unary::square:
-      return ForNumbers<Square, IntSquare>(t);
-    case Unary::relu:
-      return ForNumbers<Relu, IntRelu>(t);
-    case Unary::reciprocal:
-      return ForFloats<Reciprocal>(t);
-    case Unary::exp:
-      return ForFloats<Exp>(t);
-    case Unary::expm1:
-      return ForFloats<Expm1>(t);
-    case Unary::log:
-      return ForFloats<Log>(t);
-    case Unary::log1p:
-      return ForFloats<Log1p>(t);
-    case Unary::sqrt:
-      return ForFloats<Sqrt>(t);
-    case Unary::rsqrt:
-      return ForFloats<Rsqrt>(t);
-    case Unary::cbrt:
-      return ForFloatsOne<Cbrt>(t);
-    case Unary::sin:
-      return ForFloatsWide<Sin>(t);
-    case Unary::cos:
-      return ForFloatsWide<Cos>(t);
-    case Unary::tan:
-      return ForFloatsWide<Tan>(t);
-    case Unary::arcsin:
-      return ForFloats<Arcsin>(t);
-    case Unary::arccos:
-      return ForFloats<Arccos>(t);
-    case Unary::arctan:
-      return ForFloats<Arctan>(t);
-    case Unary::sinh:
-      return ForFloats<Sinh>(t);
-    case Unary::cosh:
-      return ForFloats<Cosh>(t);
-    case Unary::tanh:
-      return ForFloats<Tanh>(t);
-    case Unary::arcsinh:
-      return ForFloatsWide<Arcsinh>(t);
-    case Unary::arccosh:
-      return ForFloatsWide<Arccosh>(t);
-    case Unary::arctanh:
-      return ForFloatsWide<Arctanh>(t);
-    case Unary::sigmoid:
-      return ForFloats<Sigmoid>(t);
+    case Unary::negative: return ForNumbers<Negative, IntNegative>(t);
+    case Unary::absolute: return ForNumbers<Absolute, IntAbsolute>(t);
+    case Unary::sign: return ForNumbers<Sign, IntSign>(t);
+    case Unary::floor: return ForNumbers<Floor, Same>(t);
+    case Unary::ceil: return ForNumbers<Ceil, Same>(t);
+    case Unary::round: return ForNumbers<Round, Same>(t);
+    case Unary::square: return ForNumbers<Square, IntSquare>(t);
+    case Unary::relu: return ForNumbers<Relu, IntRelu>(t);
+    case Unary::reciprocal: return ForFloats<Reciprocal>(t);
+    case Unary::exp: return ForFloats<Exp>(t);
+    case Unary::expm1: return ForFloats<Expm1>(t);
+    case Unary::log: return ForFloats<Log>(t);
+    case Unary::log1p: return ForFloats<Log1p>(t);
+    case Unary::sqrt: return ForFloats<Sqrt>(t);
+    case Unary::rsqrt: return ForFloats<Rsqrt>(t);
+    case Unary::cbrt: return ForFloatsOne<Cbrt>(t);
+    case Unary::sin: return ForFloatsWide<Sin>(t);
+    case Unary::cos: return ForFloatsWide<Cos>(t);
+    case Unary::tan: return ForFloatsWide<Tan>(t);
+    case Unary::arcsin: return ForFloats<Arcsin>(t);
+    case Unary::arccos: return ForFloats<Arccos>(t);
+    case Unary::arctan: return ForFloats<Arctan>(t);
+    case Unary::sinh: return ForFloats<Sinh>(t);
+    case Unary::cosh: return ForFloats<Cosh>(t);
+    case Unary::tanh: return ForFloats<Tanh>(t);
+    case Unary::arcsinh: return ForFloatsWide<Arcsinh>(t);
+    case Unary::arccosh: return ForFloatsWide<Arccosh>(t);
+    case Unary::arctanh: return ForFloatsWide<Arctanh>(t);
+    case Unary::sigmoid: return ForFloats<Sigmoid>(t);
     case Unary::erf:
       return t == DType::f64 ? TileFn(simd::Each1<Erf, double>) : TileFn(simd::Map1<Erf32, float>);
-    case Unary::erfc:
-      return ForFloatsOne<Erfc>(t);
-    case Unary::erfinv:
-      return ForFloatsOne<Erfinv>(t);
-    case Unary::isfinite:
-      return FiniteOf(t);
-    case Unary::logical_not:
-      return simd::Each1<Flip, uint8_t>;
+    case Unary::erfc: return ForFloatsOne<Erfc>(t);
+    case Unary::erfinv: return ForFloatsOne<Erfinv>(t);
+    case Unary::isfinite: return FiniteOf(t);
+    case Unary::logical_not: return simd::Each1<Flip, uint8_t>;
     case Unary::bitwise_not:
       return t == DType::boolean ? TileFn(simd::Each1<Flip, uint8_t>) : ForIntegers<BitNot>(t);
   }

@@ -5,8 +5,11 @@
 namespace plimsoll {
 
 Clusters::Clusters(const Graph& graph, const std::vector<bool>& live, std::vector<bool> ends)
-    : readers_(graph.nodes().size()), ends_(std::move(ends)), parent_(graph.nodes().size()),
-      members_(graph.nodes().size()), seen_(graph.nodes().size(), 0) {
+    : readers_(graph.nodes().size()),
+      ends_(std::move(ends)),
+      parent_(graph.nodes().size()),
+      members_(graph.nodes().size()),
+      seen_(graph.nodes().size(), 0) {
   for (NodeId n = 0; n < graph.nodes().size(); ++n) {
     parent_[n] = n;
     members_[n] = {n};
@@ -23,8 +26,8 @@ NodeId Clusters::of(NodeId node) const {
   return node;
 }
 
-// Whether, were a and b one cluster, a path would leave it and come back. Nodes stand in running order, so nothing after
-// the last member can come back, and the search stops there.
+// Whether, were a and b one cluster, a path would leave it and come back. Nodes stand in running order, so
+// nothing after the last member can come back, and the search stops there.
 bool Clusters::returns(NodeId a, NodeId b) const {
   ++round_;
   const NodeId last = std::max(members_[a].back(), members_[b].back());
@@ -61,7 +64,8 @@ bool Clusters::merge(NodeId a, NodeId b) {
   parent_[b] = a;
   std::vector<NodeId> both;
   both.reserve(members_[a].size() + members_[b].size());
-  std::merge(members_[a].begin(), members_[a].end(), members_[b].begin(), members_[b].end(), std::back_inserter(both));
+  std::merge(members_[a].begin(), members_[a].end(), members_[b].begin(), members_[b].end(),
+             std::back_inserter(both));
   members_[a] = std::move(both);
   members_[b].clear();
   return true;

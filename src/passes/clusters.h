@@ -1,5 +1,5 @@
-// Clusters: groups of nodes of one graph that can run as one node. Two clusters may merge as long as no path leaves the
-// merged cluster and comes back into it.
+// Clusters: groups of nodes of one graph that can run as one node. Two clusters may merge as long as no path
+// leaves the merged cluster and comes back into it.
 #pragma once
 
 #include <cstdint>

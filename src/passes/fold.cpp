@@ -1,5 +1,5 @@
-// Constant folding: a pure node all of whose inputs are constants is computed when the program is made, unless that would
-// make the program's constants much larger (a broadcast of a scalar stays a broadcast).
+// Constant folding: a pure node all of whose inputs are constants is computed when the program is made,
+// unless that would make the program's constants much larger (a broadcast of a scalar stays a broadcast).
 #include <algorithm>
 
 #include "graph/op.h"

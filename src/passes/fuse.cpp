@@ -1,5 +1,6 @@
-// Element-wise chains, and the reductions that read them, become one "fused" node that passes over memory once. A group
-// has one iteration space; values of smaller shapes come in from outside and are broadcast as they are read.
+// Element-wise chains, and the reductions that read them, become one "fused" node that passes over memory
+// once. A group has one iteration space; values of smaller shapes come in from outside and are broadcast as
+// they are read.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -56,12 +57,15 @@ class Fuser {
     for (NodeId n = 0; n < count(); ++n) {
       if (!rewriter_.live(n)) continue;
       const Node& node = graph_.node(n);
-      const bool is_fold = node.op->name.starts_with("reduce_") && !node.op->name.starts_with("reduce_window");
+      const bool is_fold =
+          node.op->name.starts_with("reduce_") && !node.op->name.starts_with("reduce_window");
       const bool complex = std::any_of(node.inputs.begin(), node.inputs.end(),
                                        [&](ValueId v) { return is_complex(graph_.type(v).dtype); });
       if (complex || graph_.type(node.outputs[0]).shape.elements() == 0) continue;
-      if (is_fold && graph_.type(node.inputs[0]).shape.elements() > 0) roles[n] = Role::fold;
-      else if (has_tile(graph_, node)) roles[n] = Role::map;
+      if (is_fold && graph_.type(node.inputs[0]).shape.elements() > 0)
+        roles[n] = Role::fold;
+      else if (has_tile(graph_, node))
+        roles[n] = Role::map;
     }
     return roles;
   }
@@ -114,7 +118,8 @@ class Fuser {
     for (NodeId n = 0; n < count(); ++n) {
       if (roles_[n] == Role::other) continue;
       for (const ValueId v : graph_.node(n).inputs) {
-        if (graph_.type(v).shape == space(n) && graph_.type(v).shape.elements() >= kWorthSharing) readers[v].push_back(n);
+        if (graph_.type(v).shape == space(n) && graph_.type(v).shape.elements() >= kWorthSharing)
+          readers[v].push_back(n);
       }
     }
     for (NodeId n = 0; n < count(); ++n) {  // in running order, for the same result every time
@@ -173,7 +178,8 @@ void Fuser::emit(NodeId cluster) {
   const std::string layer = graph_.node(members.back()).layer;
   const NodeId fused = rewriter_.graph().add_node(get_op("fused"), arguments,
                                                   {{"body", std::shared_ptr<const Graph>(body)}}, layer);
-  for (size_t i = 0; i < results.size(); ++i) rewriter_.set(results[i], rewriter_.graph().node(fused).outputs[i]);
+  for (size_t i = 0; i < results.size(); ++i)
+    rewriter_.set(results[i], rewriter_.graph().node(fused).outputs[i]);
 }
 
 // Clusters in an order in which each comes after what it reads.
@@ -181,8 +187,10 @@ Graph Fuser::rebuild() {
   std::vector<uint8_t> state(count(), 0);  // of clusters: 1 open, 2 emitted
   std::vector<NodeId> stack;
   const auto emit_one = [&](NodeId c) {
-    if (clusters_.members(c).size() > 1) emit(c);
-    else rewriter_.copy(c);
+    if (clusters_.members(c).size() > 1)
+      emit(c);
+    else
+      rewriter_.copy(c);
   };
   for (NodeId start = 0; start < count(); ++start) {
     if (!rewriter_.live(start) || state[clusters_.of(start)] == 2) continue;

@@ -1,5 +1,6 @@
-// One layout from first to last layer: a model written channels-first reaches the engine as transposes around every
-// convolution. Moving a transpose down through element-wise ops lets it meet its inverse, and both vanish (simplify).
+// One layout from first to last layer: a model written channels-first reaches the engine as transposes around
+// every convolution. Moving a transpose down through element-wise ops lets it meet its inverse, and both
+// vanish (simplify).
 #include <algorithm>
 
 #include "graph/op.h"
@@ -19,11 +20,13 @@ const Ints* permutation(const Graph& graph, ValueId v) {
 
 Ints inverse(const Ints& permutation) {
   Ints out(permutation.size());
-  for (size_t i = 0; i < permutation.size(); ++i) out[static_cast<size_t>(permutation[i])] = static_cast<int64_t>(i);
+  for (size_t i = 0; i < permutation.size(); ++i)
+    out[static_cast<size_t>(permutation[i])] = static_cast<int64_t>(i);
   return out;
 }
 
-// The operand as it was before the transpose; other operands of smaller rank get axes of size 1 and move the other way.
+// The operand as it was before the transpose; other operands of smaller rank get axes of size 1 and move the
+// other way.
 Tensor moved_operand(Rewriter& r, ValueId v, const Ints& perm) {
   const Graph& old = r.old();
   if (const Ints* own = permutation(old, v); own && *own == perm) {
@@ -35,7 +38,8 @@ Tensor moved_operand(Rewriter& r, ValueId v, const Ints& perm) {
   return transpose(t, inverse(perm));
 }
 
-// Moves only if every large operand comes from the same transpose: else it would make transposes, not remove them.
+// Moves only if every large operand comes from the same transpose: else it would make transposes, not remove
+// them.
 const Ints* common_permutation(const Rewriter& r, const Node& node) {
   const Graph& old = r.old();
   const Shape& out = old.type(node.outputs[0]).shape;
@@ -75,7 +79,8 @@ bool once(const Graph& graph, Graph* out) {
 
 Graph pass_layout(const Graph& graph) {
   const auto is_transpose = [](const Node& n) { return n.op->name == "transpose"; };
-  if (std::none_of(graph.nodes().begin(), graph.nodes().end(), is_transpose)) return Rewriter(graph).copy_all();
+  if (std::none_of(graph.nodes().begin(), graph.nodes().end(), is_transpose))
+    return Rewriter(graph).copy_all();
   Graph current = Rewriter(graph).copy_all();
   for (int round = 0; round < kMaxRounds; ++round) {
     Graph next;

@@ -1,8 +1,9 @@
 // The mask of a ReLU in the backward pass goes through the gradient of the max pooling behind it:
-//   where(x > 0, max_pool_grad(dy, index), 0)  ->  max_pool_grad(where(y > 0, dy, 0), index),  y, index = max_pool(x)
-// because where the gradient is not zero, x is y. The mask then is as small as y, and x need not be kept. The mask of
-// a ReLU whose result x was normalised goes into that gradient's own pass over x (input_relu). And where nobody asks
-// which element was the maximum, a max pooling does not say.
+//   where(x > 0, max_pool_grad(dy, index), 0)  ->  max_pool_grad(where(y > 0, dy, 0), index),  y, index =
+//   max_pool(x)
+// because where the gradient is not zero, x is y. The mask then is as small as y, and x need not be kept. The
+// mask of a ReLU whose result x was normalised goes into that gradient's own pass over x (input_relu). And
+// where nobody asks which element was the maximum, a max pooling does not say.
 #include <vector>
 
 #include "graph/op.h"

@@ -1,5 +1,6 @@
-// Chains of small ops that a library kernel does in one go become that op. In a training graph this reaches what the
-// backward pass does not look into (a bias and a ReLU behind a convolution); layers that want more call the library op.
+// Chains of small ops that a library kernel does in one go become that op. In a training graph this reaches
+// what the backward pass does not look into (a bias and a ReLU behind a convolution); layers that want more
+// call the library op.
 #include "passes/match.h"
 
 #include <array>
@@ -10,7 +11,8 @@
 namespace plimsoll {
 namespace {
 
-constexpr std::array kMatchers = {match_dense, match_conv_bias, match_cross_entropy, match_layer_norm, match_attention};
+constexpr std::array kMatchers = {match_dense, match_conv_bias, match_cross_entropy, match_layer_norm,
+                                  match_attention};
 constexpr int kMaxRounds = 4;  // an activation joins what an earlier round made
 
 std::vector<Tensor> replacement(Match& m, const Node& node) {

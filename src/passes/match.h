@@ -22,7 +22,10 @@ class Match {
   // The same, if nobody else reads `v`: a matcher may swallow it.
   const Node* only_made_by(ValueId v, std::string_view op) const;
   // For a commutative node: the operands such that the first is made only by `op`; empty if neither is.
-  struct Operands { const Node* node; ValueId other; };
+  struct Operands {
+    const Node* node;
+    ValueId other;
+  };
   std::optional<Operands> one_made_by(const Node& node, std::string_view op) const;
   // The first output of a library op on these inputs; undefined if this build has no such op.
   Tensor call(std::string_view op, std::initializer_list<Tensor> in, Attrs attrs = {});
@@ -38,8 +41,8 @@ class Match {
 Tensor match_dense(Match& m, const Node& node);          // dot_general + bias, then an activation
 Tensor match_conv_bias(Match& m, const Node& node);      // conv + bias, then an activation
 Tensor match_cross_entropy(Match& m, const Node& node);  // log(softmax), -sum(t * log_softmax)
-Tensor match_layer_norm(Match& m, const Node& node);     // (x - mean) / sqrt(variance + epsilon) * gamma + beta
-Tensor match_attention(Match& m, const Node& node);      // softmax(q k^T * scale) v
+Tensor match_layer_norm(Match& m, const Node& node);  // (x - mean) / sqrt(variance + epsilon) * gamma + beta
+Tensor match_attention(Match& m, const Node& node);   // softmax(q k^T * scale) v
 // For nodes of several outputs: one tensor for each, or none at all.
 std::vector<Tensor> match_table_update(Match& m, const Node& node);  // Adam on the gradient of an embedding
 

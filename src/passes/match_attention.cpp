@@ -12,8 +12,8 @@ bool contracts(const Node& dot, const Ints& a_batch, const Ints& b_batch, int64_
 
 }  // namespace
 
-// The form that einsum gives for (batch, time, heads, width): scores (batch, heads, query, key), then the weighted values
-// (batch, heads, query, width).
+// The form that einsum gives for (batch, time, heads, width): scores (batch, heads, query, key), then the
+// weighted values (batch, heads, query, width).
 Tensor match_attention(Match& m, const Node& node) {
   if (node.op->name != "dot_general" || !contracts(node, {0, 1}, {0, 2}, 3, 1)) return {};
   const Node* weights = m.only_made_by(node.inputs[0], "softmax");
@@ -28,8 +28,9 @@ Tensor match_attention(Match& m, const Node& node) {
   }
   const Node* product = m.only_made_by(scores, "dot_general");
   if (!product || !contracts(*product, {0, 2}, {0, 2}, 3, 3)) return {};
-  const Tensor out = m.call("attention", {m.tensor(product->inputs[0]), m.tensor(product->inputs[1]), m.tensor(node.inputs[1])},
-                            {{"scale", scale}});
+  const Tensor out = m.call(
+      "attention", {m.tensor(product->inputs[0]), m.tensor(product->inputs[1]), m.tensor(node.inputs[1])},
+      {{"scale", scale}});
   return out.defined() ? transpose(out, {0, 2, 1, 3}) : Tensor();
 }
 

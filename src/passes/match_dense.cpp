@@ -44,7 +44,8 @@ Tensor join_activation(Match& m, const Node& node, std::string_view op) {
   if (!is_activation(node)) return {};
   const Node* linear = m.only_made_by(node.inputs[0], op);
   if (!linear || linear->attrs.string("activation") != "linear") return {};
-  const bool approximate = node.op->name == "gelu" && node.attrs.find("approximate") && node.attrs.flag("approximate");
+  const bool approximate =
+      node.op->name == "gelu" && node.attrs.find("approximate") && node.attrs.flag("approximate");
   return with_activation(m, *linear, approximate ? "gelu_tanh" : node.op->name);
 }
 
@@ -62,7 +63,9 @@ Tensor match_dense(Match& m, const Node& node) {
 
 namespace {
 
-bool is_linear(const Node& conv) { return conv.attrs.string("activation") == "linear" && !conv.attrs.flag("residual"); }
+bool is_linear(const Node& conv) {
+  return conv.attrs.string("activation") == "linear" && !conv.attrs.flag("residual");
+}
 
 // conv * scale + shift, or (conv + bias) * scale + shift: an inference-time batch normalisation.
 Tensor join_scale(Match& m, const Node& add) {
@@ -79,7 +82,8 @@ Tensor join_scale(Match& m, const Node& add) {
   if (!plain) shift = m.tensor(scaled->node->inputs[2]) * scale + shift;
   Attrs attrs = scaled->node->attrs;
   attrs.set("scale", true);
-  return m.call("conv_bias", {m.tensor(scaled->node->inputs[0]), m.tensor(scaled->node->inputs[1]), shift, scale}, attrs);
+  return m.call("conv_bias",
+                {m.tensor(scaled->node->inputs[0]), m.tensor(scaled->node->inputs[1]), shift, scale}, attrs);
 }
 
 // conv_bias + something of its own shape.
@@ -103,8 +107,10 @@ Tensor match_conv_bias(Match& m, const Node& node) {
   const auto operands = m.one_made_by(node, "conv");
   const TensorType& out = m.type(node.outputs[0]);
   if (operands && is_bias(m, operands->other, out) && m.type(operands->node->outputs[0]) == out) {
-    return m.call("conv_bias", {m.tensor(operands->node->inputs[0]), m.tensor(operands->node->inputs[1]),
-                                flat_bias(m, operands->other)}, operands->node->attrs);
+    return m.call("conv_bias",
+                  {m.tensor(operands->node->inputs[0]), m.tensor(operands->node->inputs[1]),
+                   flat_bias(m, operands->other)},
+                  operands->node->attrs);
   }
   const Tensor scaled = join_scale(m, node);
   return scaled.defined() ? scaled : join_residual(m, node);

@@ -6,7 +6,8 @@
 namespace plimsoll {
 namespace {
 
-// The x of mean(x) over the last axis, kept as size 1: a sum divided by, or multiplied with one over, the length.
+// The x of mean(x) over the last axis, kept as size 1: a sum divided by, or multiplied with one over, the
+// length.
 std::optional<ValueId> mean_of(const Match& m, ValueId v) {
   const NodeId p = m.graph().value(v).producer;
   if (p == kNone) return std::nullopt;
@@ -19,7 +20,8 @@ std::optional<ValueId> mean_of(const Match& m, ValueId v) {
   const Shape& shape = m.type(total->inputs[0]).shape;
   const Ints& axes = total->attrs.ints("axes");
   const double n = static_cast<double>(shape.rank() ? shape.dim(-1) : 1);
-  const bool right = axes.size() == 1 && (axes[0] == shape.rank() - 1 || axes[0] == -1) && total->attrs.flag("keepdims") &&
+  const bool right = axes.size() == 1 && (axes[0] == shape.rank() - 1 || axes[0] == -1) &&
+                     total->attrs.flag("keepdims") &&
                      std::abs((divides ? *factor : 1.0 / *factor) - n) < 1e-6 * n;
   return right ? std::optional(total->inputs[0]) : std::nullopt;
 }
@@ -50,7 +52,8 @@ std::optional<Normalised> normalised(const Match& m, const Node& product) {
   if (!d || !epsilon) return std::nullopt;
   const auto squares = mean_of(m, shifted->inputs[0]);
   const auto centre = mean_of(m, d->inputs[1]);
-  if (!squares || !centre || *centre != d->inputs[0] || !is_square_of(m, *squares, operands->other)) return std::nullopt;
+  if (!squares || !centre || *centre != d->inputs[0] || !is_square_of(m, *squares, operands->other))
+    return std::nullopt;
   return Normalised{d->inputs[0], *epsilon};
 }
 
@@ -65,7 +68,8 @@ Tensor match_layer_norm(Match& m, const Node& node) {
   if (!scaled || !is_row(m, scaled->other, out)) return {};
   const auto n = normalised(m, *scaled->node);
   if (!n || !(m.type(n->x) == out)) return {};
-  return m.call("layer_norm", {m.tensor(n->x), m.tensor(scaled->other), m.tensor(sum->other)}, {{"epsilon", n->epsilon}});
+  return m.call("layer_norm", {m.tensor(n->x), m.tensor(scaled->other), m.tensor(sum->other)},
+                {{"epsilon", n->epsilon}});
 }
 
 }  // namespace plimsoll

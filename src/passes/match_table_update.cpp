@@ -3,7 +3,8 @@
 
 namespace plimsoll {
 
-// A table of embeddings has far more rows than a batch looks up: the update by rows never makes the dense gradient.
+// A table of embeddings has far more rows than a batch looks up: the update by rows never makes the dense
+// gradient.
 std::vector<Tensor> match_table_update(Match& m, const Node& node) {
   if (node.op->name != "adam_update") return {};
   const Node* grad = m.only_made_by(node.inputs[1], "embedding_grad");

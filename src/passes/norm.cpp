@@ -1,6 +1,8 @@
-// A ReLU behind a batch normalisation, with or without a residual added between, goes into the normalisation's own
-// pass over its data, and the ReLU's part of the backward pass into that of the normalisation's gradient:
-//   r = relu(batch_norm(x) [+ residual]),  dz = where(batch_norm(x) [+ residual] > 0, dr, 0),  batch_norm_grad(dz, ...)
+// A ReLU behind a batch normalisation, with or without a residual added between, goes into the
+// normalisation's own pass over its data, and the ReLU's part of the backward pass into that of the
+// normalisation's gradient:
+//   r = relu(batch_norm(x) [+ residual]),  dz = where(batch_norm(x) [+ residual] > 0, dr, 0),
+//   batch_norm_grad(dz, ...)
 // Nothing then reads the value before the ReLU: it is neither written nor kept for the backward pass.
 #include <optional>
 #include <unordered_map>
@@ -54,12 +56,13 @@ class Norms {
  private:
   // All that read `v`: a relu, and perhaps v > 0.
   bool only_relu(ValueId v, Join& j) const {
-    if (readers_[v].empty() || readers_[v].size() > 2 || r_.uses(v) != static_cast<int>(readers_[v].size())) return false;
+    if (readers_[v].empty() || readers_[v].size() > 2 || r_.uses(v) != static_cast<int>(readers_[v].size()))
+      return false;
     for (const NodeId n : readers_[v]) {
       if (graph_.is(n, "relu") && j.relu == kNone) {
         j.relu = n;
-      } else if (graph_.is(n, "greater") && graph_.node(n).inputs[0] == v && is_zero(graph_.node(n).inputs[1]) &&
-                 j.positive == kNone) {
+      } else if (graph_.is(n, "greater") && graph_.node(n).inputs[0] == v &&
+                 is_zero(graph_.node(n).inputs[1]) && j.positive == kNone) {
         j.positive = n;
       } else {
         return false;
@@ -96,7 +99,8 @@ class Norms {
     joins_.push_back(j);
   }
 
-  // where(positive, dr, 0), and the normalisation's gradient that reads it. Without a residual nobody else may.
+  // where(positive, dr, 0), and the normalisation's gradient that reads it. Without a residual nobody else
+  // may.
   bool find_gradient(Join& j) const {
     const ValueId positive = graph_.node(j.positive).outputs[0];
     if (r_.uses(positive) != 1 || readers_[positive].size() != 1) return false;
@@ -104,11 +108,14 @@ class Norms {
     if (!graph_.is(j.mask, "where")) return false;
     const Node& mask = graph_.node(j.mask);
     const ValueId dz = mask.outputs[0];
-    if (mask.inputs[0] != positive || !is_zero(mask.inputs[2]) || !(graph_.type(mask.inputs[1]) == graph_.type(dz))) return false;
+    if (mask.inputs[0] != positive || !is_zero(mask.inputs[2]) ||
+        !(graph_.type(mask.inputs[1]) == graph_.type(dz)))
+      return false;
     const Node& norm = graph_.node(j.norm);
     for (const NodeId n : readers_[dz]) {
       if (!graph_.is(n, "batch_norm_grad") || graph_.node(n).inputs[0] != dz) continue;
-      if (graph_.node(n).inputs[3] != norm.outputs[1] || graph_.node(n).inputs[4] != norm.outputs[2]) continue;
+      if (graph_.node(n).inputs[3] != norm.outputs[1] || graph_.node(n).inputs[4] != norm.outputs[2])
+        continue;
       j.gradient = n;
     }
     return j.gradient != kNone && (j.residual != kNone || r_.uses(dz) == 1);

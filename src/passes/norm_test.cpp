@@ -1,4 +1,5 @@
-// Passes around convolution, normalisation and pooling: results with and without them, and that they do happen.
+// Passes around convolution, normalisation and pooling: results with and without them, and that they do
+// happen.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -52,7 +53,8 @@ TEST(PassNorm, ReluJoinsTheNormalisation) {
 }
 
 TEST(PassNorm, ResidualAndReluJoinTheNormalisation) {
-  const std::vector<Tensor> at{noise({3, 2, 2, 4}, 1), noise({4}, 2, 0.5, 2), noise({4}, 3), noise({4}, 4, 0.5, 2)};
+  const std::vector<Tensor> at{noise({3, 2, 2, 4}, 1), noise({4}, 2, 0.5, 2), noise({4}, 3),
+                               noise({4}, 4, 0.5, 2)};
   const Graph graph = training(
       [](const std::vector<Tensor>& in) {
         const Tensor a = relu(batch_norm(in[0], in[1], in[2], 1e-3)[0]);
@@ -98,7 +100,8 @@ TEST(PassMasks, ReluGradientMovesThroughMaxPool) {
 }
 
 TEST(PassMasks, ReluBelowANormalisationIsMaskedInItsGradient) {
-  const std::vector<Tensor> at{noise({2, 7, 7, 3}, 1), noise({3, 3, 3, 4}, 2), noise({4}, 3), noise({4}, 4, 0.5, 2)};
+  const std::vector<Tensor> at{noise({2, 7, 7, 3}, 1), noise({3, 3, 3, 4}, 2), noise({4}, 3),
+                               noise({4}, 4, 0.5, 2)};
   const Graph graph = training(
       [](const std::vector<Tensor>& in) {
         return batch_norm(conv_bias(in[0], in[1], in[2], {}, "relu"), in[3], in[2], 1e-3)[0];
@@ -121,8 +124,8 @@ TEST(PassMasks, PoolingForInferenceKeepsNoIndex) {
 }
 
 TEST(PassMatch, InferenceNormalisationGoesIntoTheConvolution) {
-  const std::vector<Tensor> at{noise({2, 6, 6, 3}, 1), noise({3, 3, 3, 4}, 2), noise({4}, 3), noise({4}, 4, 0.5, 2),
-                               noise({2, 4, 4, 4}, 5)};
+  const std::vector<Tensor> at{noise({2, 6, 6, 3}, 1), noise({3, 3, 3, 4}, 2), noise({4}, 3),
+                               noise({4}, 4, 0.5, 2), noise({2, 4, 4, 4}, 5)};
   for (const bool bias : {false, true}) {
     Graph graph;
     std::vector<Tensor> in;

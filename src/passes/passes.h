@@ -1,4 +1,5 @@
-// Rewrites of a graph: each is one function Graph -> Graph in its own file, keeps the meaning, and can be left out by name.
+// Rewrites of a graph: each is one function Graph -> Graph in its own file, keeps the meaning, and can be
+// left out by name.
 #pragma once
 
 #include <functional>
@@ -18,8 +19,8 @@ struct Pass {
 
 // In the order they run.
 std::span<const Pass> all_passes();
-// Runs all but those named in `skip`; "all" skips every one except those a graph cannot run without. In debug builds the
-// graph is verified after each. Throws Error{invalid_argument} if `skip` names no pass.
+// Runs all but those named in `skip`; "all" skips every one except those a graph cannot run without. In debug
+// builds the graph is verified after each. Throws Error{invalid_argument} if `skip` names no pass.
 Graph run_passes(const Graph& graph, std::span<const std::string> skip);
 
 // Nodes of which `must` says so become their parts (OpDef::decompose), and the parts theirs; those without
@@ -35,6 +36,6 @@ Graph pass_layout(const Graph& graph);    // transposes move through element-wis
 Graph pass_masks(const Graph& graph);     // the backward pass of a ReLU moves through that of a max pooling
 Graph pass_norm(const Graph& graph);      // a residual and a ReLU behind a batch normalisation join it
 Graph pass_match(const Graph& graph);     // chains that a library kernel does in one go
-Graph pass_fuse(const Graph& graph);      // element-wise chains and the reductions behind them become one node
+Graph pass_fuse(const Graph& graph);  // element-wise chains and the reductions behind them become one node
 
 }  // namespace plimsoll

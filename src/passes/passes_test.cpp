@@ -21,15 +21,18 @@ int64_t count(const Graph& g, std::string_view op) {
 
 Tensor wave(const Shape& shape) {
   Tensor t = Tensor::empty(DType::f32, shape);
-  for (int64_t i = 0; i < shape.elements(); ++i) t.data<float>()[i] = static_cast<float>(std::sin(0.7 * static_cast<double>(i)));
+  for (int64_t i = 0; i < shape.elements(); ++i)
+    t.data<float>()[i] = static_cast<float>(std::sin(0.7 * static_cast<double>(i)));
   return t;
 }
 
-// A small network with something for every pass: channels-first convolution, dense, norms, softmax, duplicate work, constants.
+// A small network with something for every pass: channels-first convolution, dense, norms, softmax, duplicate
+// work, constants.
 Graph network() {
   Graph g;
   const Tensor x = g.input("x", DType::f32, {2, 3, 6, 6});
-  const Tensor k = g.variable("k", wave({3, 3, 3, 4})), b = g.variable("b", wave({4})), w = g.variable("w", wave({64, 5}));
+  const Tensor k = g.variable("k", wave({3, 3, 3, 4})), b = g.variable("b", wave({4})),
+               w = g.variable("w", wave({64, 5}));
   const Tensor c = g.variable("c", wave({5}));
   const Tensor nhwc = transpose(x, {0, 2, 3, 1});
   const Tensor conv_out = transpose(relu(conv(nhwc, k) + b), {0, 3, 1, 2});
@@ -64,7 +67,8 @@ TEST(Passes, EachCanBeLeftOutWithoutChangingResults) {
     const std::vector<float> got = run(skip);
     ASSERT_EQ(got.size(), plain.size());
     for (size_t i = 0; i < got.size(); ++i) {
-      EXPECT_NEAR(got[i], plain[i], 1e-4 + 1e-4 * std::abs(plain[i])) << (skip.empty() ? "none" : skip[0]) << " " << i;
+      EXPECT_NEAR(got[i], plain[i], 1e-4 + 1e-4 * std::abs(plain[i]))
+          << (skip.empty() ? "none" : skip[0]) << " " << i;
     }
   }
 }
@@ -134,14 +138,16 @@ TEST(Layout, AChannelsFirstNetworkHasNoTransposeLeftInside) {
   // One at the entry, one at the exit; those of the biases move four numbers.
   const Graph out = pass_layout(g);
   int64_t large = 0;
-  for (const Node& n : out.nodes()) large += n.op->name == "transpose" && out.type(n.outputs[0]).shape.elements() > 4;
+  for (const Node& n : out.nodes())
+    large += n.op->name == "transpose" && out.type(n.outputs[0]).shape.elements() > 4;
   EXPECT_EQ(large, 2);
 }
 
 TEST(Match, ChainsBecomeLibraryOps) {
   Graph g;
   const Tensor x = g.input("x", DType::f32, {2, 6, 6, 3});
-  const Tensor k = g.variable("k", wave({3, 3, 3, 4})), b = g.variable("b", wave({4})), w = g.variable("w", wave({64, 5}));
+  const Tensor k = g.variable("k", wave({3, 3, 3, 4})), b = g.variable("b", wave({4})),
+               w = g.variable("w", wave({64, 5}));
   const Tensor h = relu(conv(x, k) + b);
   const Tensor z = tanh(matmul(reshape(h, Shape{2, 64}), w) + g.variable("c", wave({5})));
   g.output("y", log(softmax(z)));
@@ -149,7 +155,8 @@ TEST(Match, ChainsBecomeLibraryOps) {
   EXPECT_EQ(count(matched, "conv_bias"), 1);
   EXPECT_EQ(count(matched, "dense"), 1);
   EXPECT_EQ(count(matched, "log_softmax"), 1);
-  EXPECT_EQ(count(matched, "relu") + count(matched, "tanh") + count(matched, "add") + count(matched, "log"), 0);
+  EXPECT_EQ(count(matched, "relu") + count(matched, "tanh") + count(matched, "add") + count(matched, "log"),
+            0);
 }
 
 TEST(Match, NormalisationAndAttentionAreFound) {
@@ -169,7 +176,8 @@ TEST(Match, NormalisationAndAttentionAreFound) {
 TEST(Match, AdamOnAnEmbeddingMakesNoDenseGradient) {
   const auto build = [](Graph& g, std::vector<Tensor>& state) {
     state = {wave({50, 8}), Tensor::zeros(DType::f32, {50, 8}), Tensor::zeros(DType::f32, {50, 8})};
-    const Tensor table = g.variable("table", state[0]), slot_m = g.variable("m", state[1]), slot_v = g.variable("v", state[2]);
+    const Tensor table = g.variable("table", state[0]), slot_m = g.variable("m", state[1]),
+                 slot_v = g.variable("v", state[2]);
     const Tensor rows = embedding(table, g.input("i", DType::i32, {6}));
     const Tensor d = gradients(sum(rows * rows), std::span(&table, 1))[0];
     const auto next = adam_update(table, d, slot_m, slot_v, g.constant(Tensor::full(DType::f32, {}, 0.1)),

@@ -9,7 +9,10 @@
 namespace plimsoll {
 
 Rewriter::Rewriter(const Graph& old)
-    : old_(old), map_(old.values().size(), kNone), live_(old.nodes().size(), false), uses_(old.values().size(), 0) {
+    : old_(old),
+      map_(old.values().size(), kNone),
+      live_(old.nodes().size(), false),
+      uses_(old.values().size(), 0) {
   for (const GraphOutput& o : old.outputs()) ++uses_[o.value];
   for (const GraphUpdate& u : old.updates()) ++uses_[u.next];
   for (NodeId n = static_cast<NodeId>(old.nodes().size()); n-- > 0;) {

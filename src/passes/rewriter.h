@@ -1,5 +1,5 @@
-// Rewriter: copies a graph node by node into a new one, for passes that put something else in the place of some nodes. Only
-// what outputs and updates need is copied, so every pass removes dead code.
+// Rewriter: copies a graph node by node into a new one, for passes that put something else in the place of
+// some nodes. Only what outputs and updates need is copied, so every pass removes dead code.
 #pragma once
 
 #include <span>
@@ -43,8 +43,8 @@ class Rewriter {
   std::vector<int> uses_;
 };
 
-// The single value all elements of `v` have, if that can be seen: a constant of equal elements, or a broadcast, reshape or
-// cast of one.
+// The single value all elements of `v` have, if that can be seen: a constant of equal elements, or a
+// broadcast, reshape or cast of one.
 struct Splat {
   bool known = false;
   double value = 0;

@@ -1,5 +1,6 @@
-// Algebra that never changes a result: neutral elements, doubled moves, moves that do nothing. Floats keep their NaNs and
-// signed zeros: x * 0 stays, and x + 0 goes only where -0 + 0 = 0 cannot be told apart (never), so it stays too.
+// Algebra that never changes a result: neutral elements, doubled moves, moves that do nothing. Floats keep
+// their NaNs and signed zeros: x * 0 stays, and x + 0 goes only where -0 + 0 = 0 cannot be told apart
+// (never), so it stays too.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -12,7 +13,8 @@
 namespace plimsoll {
 namespace {
 
-// Each rule looks at a node of the old graph and returns the tensor that takes its place, or an undefined one.
+// Each rule looks at a node of the old graph and returns the tensor that takes its place, or an undefined
+// one.
 using Rule = Tensor (*)(Rewriter& r, const Node& node);
 
 const TensorType& type_in(const Rewriter& r, const Node& node, int i) {
@@ -55,7 +57,8 @@ Tensor integer_plus_zero(Rewriter& r, const Node& node) {
 
 Tensor power_of_constant(Rewriter& r, const Node& node) {
   const Splat s = splat(r.old(), node.inputs[1]);
-  if (!s.known || !is_float(type_out(r, node).dtype) || !(type_in(r, node, 0) == type_out(r, node))) return {};
+  if (!s.known || !is_float(type_out(r, node).dtype) || !(type_in(r, node, 0) == type_out(r, node)))
+    return {};
   const Tensor x = r.tensor(node.inputs[0]);
   if (s.value == 1.0) return x;
   if (s.value == 2.0) return square(x);
@@ -103,7 +106,8 @@ Tensor single_part(Rewriter& r, const Node& node) {
   return node.inputs.size() == 1 ? r.tensor(node.inputs[0]) : Tensor();
 }
 
-// Element-wise ops broadcast by themselves: an operand broadcast before is read as it was, if the result keeps its shape.
+// Element-wise ops broadcast by themselves: an operand broadcast before is read as it was, if the result
+// keeps its shape.
 Tensor bare_operands(Rewriter& r, const Node& node) {
   std::vector<Tensor> in = r.tensors(node.inputs);
   bool changed = false;
@@ -126,12 +130,18 @@ struct RuleFor {
   Rule rule;
 };
 constexpr std::array kRules = {
-    RuleFor{"multiply", times_one},          RuleFor{"divide", times_one},
-    RuleFor{"subtract", minus_zero},         RuleFor{"add", integer_plus_zero},
-    RuleFor{"power", power_of_constant},     RuleFor{"negative", twice},
-    RuleFor{"logical_not", twice},           RuleFor{"bitwise_not", twice},
-    RuleFor{"cast", same_type},              RuleFor{"bitcast", same_type},
-    RuleFor{"reshape", reshape_of_reshape},  RuleFor{"transpose", transpose_of_transpose},
+    RuleFor{"multiply", times_one},
+    RuleFor{"divide", times_one},
+    RuleFor{"subtract", minus_zero},
+    RuleFor{"add", integer_plus_zero},
+    RuleFor{"power", power_of_constant},
+    RuleFor{"negative", twice},
+    RuleFor{"logical_not", twice},
+    RuleFor{"bitwise_not", twice},
+    RuleFor{"cast", same_type},
+    RuleFor{"bitcast", same_type},
+    RuleFor{"reshape", reshape_of_reshape},
+    RuleFor{"transpose", transpose_of_transpose},
     RuleFor{"broadcast_to", broadcast_of_broadcast},
     RuleFor{"slice", whole_slice},
     RuleFor{"concatenate", single_part},

@@ -133,7 +133,8 @@ void Dataflow::place_updates(bool fixed_order) {
   for (const GraphUpdate& update : graph_.updates()) {
     const ValueId next = root(update.next);
     const Place place = fixed_[update.variable];
-    if (fixed_[next].kind != Place::Kind::none) continue;  // not made by a node, or in another variable already
+    if (fixed_[next].kind != Place::Kind::none)
+      continue;  // not made by a node, or in another variable already
     if (can_update_in_place(update.variable, next, fixed_order)) fixed_[next] = place;
   }
 }
@@ -142,7 +143,8 @@ bool Dataflow::can_update_in_place(ValueId variable, ValueId next, bool fixed_or
   if (read_at_end_[variable]) return false;  // the old value is an output or goes to another variable
   const Run maker = run_of_[graph_.value(next).producer];
   const Node& n = node(maker);
-  const size_t out = static_cast<size_t>(std::find(n.outputs.begin(), n.outputs.end(), next) - n.outputs.begin());
+  const size_t out =
+      static_cast<size_t>(std::find(n.outputs.begin(), n.outputs.end(), next) - n.outputs.begin());
   for (size_t i = 0; i < n.inputs.size(); ++i) {
     const bool allowed = i < 64 && (in_place_[maker][out] >> i & 1) != 0;
     if (root(n.inputs[i]) == variable && !allowed) return false;

@@ -1,6 +1,6 @@
-// Dataflow: what the planner reads off a graph before it chooses an order: which nodes run, whose bytes each value
-// is, who reads them, which outputs may take over the bytes of an input, and which updates of variables can be
-// computed right into the variable. Immutable once made; refers to the graph, which must outlive it.
+// Dataflow: what the planner reads off a graph before it chooses an order: which nodes run, whose bytes each
+// value is, who reads them, which outputs may take over the bytes of an input, and which updates of variables
+// can be computed right into the variable. Immutable once made; refers to the graph, which must outlive it.
 #pragma once
 
 #include <cstdint>
@@ -26,18 +26,19 @@ class Dataflow {
 
   // The value whose bytes `v` is: `v` itself, or what an alias op (reshape) was given.
   ValueId root(ValueId v) const { return roots_[v]; }
-  // Of a root that no node makes: its input, variable or constant. Of the next value of a variable that is updated in
-  // place: that variable. Else of kind none: bytes are to be found for it.
+  // Of a root that no node makes: its input, variable or constant. Of the next value of a variable that is
+  // updated in place: that variable. Else of kind none: bytes are to be found for it.
   const Place& fixed(ValueId root) const { return fixed_[root]; }
   int64_t bytes(ValueId v) const { return bytes_[v]; }
 
   const std::vector<Run>& readers(ValueId root) const { return readers_[root]; }  // ascending
-  bool read_at_end(ValueId root) const { return read_at_end_[root]; }  // by an output or an update
+  bool read_at_end(ValueId root) const { return read_at_end_[root]; }             // by an output or an update
 
   // Inputs, as a bit mask, whose bytes output `out` may take over if they die at r.
   uint64_t in_place(Run r, size_t out) const { return in_place_[r][out]; }
 
-  // Runs that must come before and after r: by data, and so that a variable is read before it is updated in place.
+  // Runs that must come before and after r: by data, and so that a variable is read before it is updated in
+  // place.
   const std::vector<Run>& before(Run r) const { return before_[r]; }
   const std::vector<Run>& after(Run r) const { return after_[r]; }
   // r makes nothing but next values of variables updated in place.

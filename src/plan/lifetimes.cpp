@@ -60,7 +60,8 @@ class Finder {
     uint32_t best = Lifetimes::kNoBlock;
     for (size_t i = 0; i < std::min<size_t>(node.inputs.size(), 64); ++i) {
       const uint32_t block = found_.block_of[flow_.root(node.inputs[i])];
-      if ((mask >> i & 1) == 0 || block == Lifetimes::kNoBlock || !dies_here(block, step, node, mask)) continue;
+      if ((mask >> i & 1) == 0 || block == Lifetimes::kNoBlock || !dies_here(block, step, node, mask))
+        continue;
       const int64_t bytes = found_.blocks[block].bytes;
       // A value that is an output should lie in the output's bytes, which must then be the whole block.
       if (bytes < flow_.bytes(v) || (flow_.read_at_end(v) && bytes != flow_.bytes(v))) continue;
@@ -71,7 +72,8 @@ class Finder {
 
   // The same bytes may be read through several inputs: the op must allow it for all of them.
   bool dies_here(uint32_t block, int32_t step, const Node& node, uint64_t mask) const {
-    if (found_.blocks[block].last != step || std::find(taken_.begin(), taken_.end(), block) != taken_.end()) return false;
+    if (found_.blocks[block].last != step || std::find(taken_.begin(), taken_.end(), block) != taken_.end())
+      return false;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const bool same = found_.block_of[flow_.root(node.inputs[i])] == block;
       if (same && (i >= 64 || (mask >> i & 1) == 0)) return false;

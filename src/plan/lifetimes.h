@@ -1,5 +1,5 @@
-// Lifetimes: for one order of nodes, the blocks of bytes that values need and the steps each is alive. Values share
-// a block if one takes over the bytes of the other in place.
+// Lifetimes: for one order of nodes, the blocks of bytes that values need and the steps each is alive. Values
+// share a block if one takes over the bytes of the other in place.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace plimsoll {
 
 struct Block {
   int64_t bytes = 0;
-  int32_t first = 0;       // step
-  int32_t last = 0;        // the number of steps stands for "after the last one"
-  ValueId holds = 0;       // the root that has the bytes when the block dies
-  int32_t output = -1;     // the graph output whose bytes these are; -1: in the arena
+  int32_t first = 0;    // step
+  int32_t last = 0;     // the number of steps stands for "after the last one"
+  ValueId holds = 0;    // the root that has the bytes when the block dies
+  int32_t output = -1;  // the graph output whose bytes these are; -1: in the arena
 };
 
 struct Lifetimes {

@@ -14,14 +14,16 @@ void check(std::span<const OffsetItem> items) {
   int64_t sum = 0;
   for (const OffsetItem& item : items) {
     require(item.bytes >= 0, "plan", "expected sizes that are not negative, got ", item.bytes);
-    require(item.first <= item.last, "plan", "expected an item to end after it starts, got ", item.first, " to ", item.last);
-    require(item.bytes <= INT64_MAX - kOffsetAlignment && !__builtin_add_overflow(sum, aligned(item.bytes), &sum),
-            "plan", "the sizes of all values together overflow 64 bits");
+    require(item.first <= item.last, "plan", "expected an item to end after it starts, got ", item.first,
+            " to ", item.last);
+    require(
+        item.bytes <= INT64_MAX - kOffsetAlignment && !__builtin_add_overflow(sum, aligned(item.bytes), &sum),
+        "plan", "the sizes of all values together overflow 64 bits");
   }
 }
 
-// What has its place already, by offset. Times and offsets apart: the scan looks at the times of all items and at
-// the offsets of few.
+// What has its place already, by offset. Times and offsets apart: the scan looks at the times of all items
+// and at the offsets of few.
 class Placed {
  public:
   explicit Placed(size_t count) {
@@ -58,8 +60,8 @@ class Placed {
     int64_t start, end;
   };
 
-  // Without a branch, as there is no telling which items overlap in time: this loop is where planning spends its
-  // time.
+  // Without a branch, as there is no telling which items overlap in time: this loop is where planning spends
+  // its time.
   std::span<const uint32_t> alive_with(const OffsetItem& item) {
     size_t count = 0;
     for (size_t i = 0; i < spans_.size(); ++i) {
@@ -98,7 +100,8 @@ template <class Key>
 std::vector<uint32_t> order_by(std::span<const OffsetItem> items, Key key) {
   std::vector<uint32_t> order(items.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key(items[a]) > key(items[b]); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return key(items[a]) > key(items[b]); });
   return order;
 }
 

@@ -1,5 +1,5 @@
-// Offsets: puts items that live for a span of steps into one range of bytes, so that no two that are alive in the
-// same step overlap. Pure functions, any thread.
+// Offsets: puts items that live for a span of steps into one range of bytes, so that no two that are alive in
+// the same step overlap. Pure functions, any thread.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct Offsets {
 
 inline constexpr int64_t kOffsetAlignment = 64;
 
-// Greedy best fit over three orders (size, size x lifetime, lifetime), the best of them. Requires: first <= last.
-// Throws Error{invalid_argument} if a size is negative or the sum of all overflows.
+// Greedy best fit over three orders (size, size x lifetime, lifetime), the best of them. Requires: first <=
+// last. Throws Error{invalid_argument} if a size is negative or the sum of all overflows.
 Offsets assign_offsets(std::span<const OffsetItem> items);
 
 // The largest sum of (aligned) bytes alive in one step: no assignment can be smaller.

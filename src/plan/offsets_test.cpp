@@ -11,7 +11,9 @@
 namespace plimsoll {
 namespace {
 
-bool alive_together(const OffsetItem& a, const OffsetItem& b) { return a.first <= b.last && b.first <= a.last; }
+bool alive_together(const OffsetItem& a, const OffsetItem& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
 
 void expect_sound(std::span<const OffsetItem> items, const Offsets& result) {
   ASSERT_EQ(result.at.size(), items.size());
@@ -23,7 +25,8 @@ void expect_sound(std::span<const OffsetItem> items, const Offsets& result) {
     EXPECT_LE(result.at[i] + items[i].bytes, result.total);
     for (size_t k = 0; k < i; ++k) {
       if (items[i].bytes == 0 || items[k].bytes == 0 || !alive_together(items[i], items[k])) continue;
-      const bool apart = result.at[i] + items[i].bytes <= result.at[k] || result.at[k] + items[k].bytes <= result.at[i];
+      const bool apart =
+          result.at[i] + items[i].bytes <= result.at[k] || result.at[k] + items[k].bytes <= result.at[i];
       ASSERT_TRUE(apart) << "items " << k << " and " << i;
     }
   }
@@ -103,7 +106,8 @@ TEST(Offsets, AChainNeedsTwoBuffers) {
 
 TEST(Offsets, AGapIsFilledByWhatFitsItBest) {
   // Long items leave gaps of 128 and 64 bytes in the step where the small one lives.
-  const std::vector<OffsetItem> items = {{512, 0, 9}, {128, 0, 3}, {512, 0, 9}, {64, 0, 3}, {512, 0, 9}, {64, 5, 6}};
+  const std::vector<OffsetItem> items = {{512, 0, 9}, {128, 0, 3}, {512, 0, 9},
+                                         {64, 0, 3},  {512, 0, 9}, {64, 5, 6}};
   const Offsets result = assign_offsets(items);
   expect_sound(items, result);
   EXPECT_EQ(result.total, live_bytes_bound(items));

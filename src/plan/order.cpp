@@ -18,7 +18,8 @@ std::vector<uint32_t> counts_before(const Dataflow& flow) {
 class LiveBytes {
  public:
   explicit LiveBytes(const Dataflow& flow) : flow_(flow), left_(flow.graph().values().size()) {
-    for (ValueId v = 0; v < left_.size(); ++v) left_[v] = flow.readers(v).size() + (flow.read_at_end(v) ? 1 : 0);
+    for (ValueId v = 0; v < left_.size(); ++v)
+      left_[v] = flow.readers(v).size() + (flow.read_at_end(v) ? 1 : 0);
   }
 
   // Bytes that r frees less those it needs.

@@ -1,4 +1,5 @@
-// Orders in which the nodes of a graph can run. The planner measures each and keeps the one with the lowest peak.
+// Orders in which the nodes of a graph can run. The planner measures each and keeps the one with the lowest
+// peak.
 #pragma once
 
 #include <vector>
@@ -9,8 +10,8 @@ namespace plimsoll {
 
 using Order = std::vector<Dataflow::Run>;
 
-// The graph's own, moved only where a variable that is updated in place is read later. With `early_updates`, each
-// update comes right after what it waits for.
+// The graph's own, moved only where a variable that is updated in place is read later. With `early_updates`,
+// each update comes right after what it waits for.
 Order graph_order(const Dataflow& flow, bool early_updates);
 // Depth first from outputs and updates: what a node needs comes right before it.
 Order post_order(const Dataflow& flow);

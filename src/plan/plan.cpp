@@ -19,7 +19,9 @@ struct Candidate {
   Offsets offsets;  // of the items; only of candidates that were worth it
 };
 
-int64_t scratch_of(std::span<const int64_t> scratch, NodeId node) { return node < scratch.size() ? scratch[node] : 0; }
+int64_t scratch_of(std::span<const int64_t> scratch, NodeId node) {
+  return node < scratch.size() ? scratch[node] : 0;
+}
 
 // Variables that go to other variables at the end, and are themselves written then.
 std::vector<ValueId> variables_to_stage(const Dataflow& flow) {
@@ -40,7 +42,8 @@ Candidate measure(const Dataflow& flow, std::span<const int64_t> scratch, Order 
   const int32_t steps = static_cast<int32_t>(order.size());
   for (const Block& block : c.lifetimes.blocks) {
     // Without reuse everything lives all the time.
-    c.items.push_back({block.output < 0 ? block.bytes : 0, reuse ? block.first : 0, reuse ? block.last : steps + 1});
+    c.items.push_back(
+        {block.output < 0 ? block.bytes : 0, reuse ? block.first : 0, reuse ? block.last : steps + 1});
   }
   for (int32_t step = 0; step < steps; ++step) {
     const int64_t bytes = scratch_of(scratch, flow.runs()[order[static_cast<size_t>(step)]]);
@@ -52,7 +55,8 @@ Candidate measure(const Dataflow& flow, std::span<const int64_t> scratch, Order 
   return c;
 }
 
-std::vector<Candidate> candidates(const Dataflow& flow, std::span<const int64_t> scratch, const PlanOptions& options) {
+std::vector<Candidate> candidates(const Dataflow& flow, std::span<const int64_t> scratch,
+                                  const PlanOptions& options) {
   std::vector<Candidate> list;
   if (!options.reorder) {
     Order order(flow.runs().size());
@@ -65,7 +69,8 @@ std::vector<Candidate> candidates(const Dataflow& flow, std::span<const int64_t>
   list.push_back(measure(flow, scratch, post_order(flow), options.reuse));
   list.push_back(measure(flow, scratch, list_order(flow), options.reuse));
   // Of equal ones the first is kept: close to the graph's order, which passes have thought about.
-  std::stable_sort(list.begin(), list.end(), [](const Candidate& a, const Candidate& b) { return a.bound < b.bound; });
+  std::stable_sort(list.begin(), list.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.bound < b.bound; });
   return list;
 }
 

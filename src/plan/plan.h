@@ -1,6 +1,7 @@
-// A Plan gives every value of one Graph its bytes, so that a training step allocates nothing: temporaries a range in
-// an arena, the rest the bytes of inputs, variables, constants and outputs. Two values share bytes only if no step has both
-// alive, or if one takes over the other in place. Immutable once made; may be read from several threads.
+// A Plan gives every value of one Graph its bytes, so that a training step allocates nothing: temporaries a
+// range in an arena, the rest the bytes of inputs, variables, constants and outputs. Two values share bytes
+// only if no step has both alive, or if one takes over the other in place. Immutable once made; may be read
+// from several threads.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +16,15 @@ namespace plimsoll {
 struct Place {
   enum class Kind : uint8_t { none, arena, input, variable, constant, output };
   Kind kind = Kind::none;  // none: nobody reads the value and its op need not run
-  // arena: byte offset, a multiple of 64. input, variable, output: index into the graph's list. constant: the NodeId.
+  // arena: byte offset, a multiple of 64. input, variable, output: index into the graph's list. constant: the
+  // NodeId.
   int64_t at = 0;
   bool operator==(const Place&) const = default;
 };
 
-// After the last node: bytes of `from` go to `to` (an updated variable or an output that could not be written directly). All
-// copies read before any of them writes what another reads: a plan orders them so, or has staged them in the arena.
+// After the last node: bytes of `from` go to `to` (an updated variable or an output that could not be written
+// directly). All copies read before any of them writes what another reads: a plan orders them so, or has
+// staged them in the arena.
 struct PlanCopy {
   ValueId from;
   Place to;
@@ -35,8 +38,8 @@ struct PlanOptions {
 
 class Plan {
  public:
-  // `scratch` has one entry per node: bytes its kernel wants; it may end early, the rest want none. Requires: the
-  // graph verifies. Throws Error{invalid_argument} if a size is negative or their sum overflows.
+  // `scratch` has one entry per node: bytes its kernel wants; it may end early, the rest want none. Requires:
+  // the graph verifies. Throws Error{invalid_argument} if a size is negative or their sum overflows.
   static Plan make(const Graph& graph, std::span<const int64_t> scratch, const PlanOptions& options = {});
 
   // The nodes that run, in order. Constants, alias ops and nodes whose outputs nobody reads are left out.

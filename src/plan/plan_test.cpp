@@ -1,5 +1,5 @@
-// Plans of graphs made of ops that exist only here. A plan is judged by running it on a model of memory in which
-// every 64 bytes remember whose value they hold.
+// Plans of graphs made of ops that exist only here. A plan is judged by running it on a model of memory in
+// which every 64 bytes remember whose value they hold.
 #include "plan/plan.h"
 
 #include <gtest/gtest.h>
@@ -18,14 +18,18 @@ constexpr int64_t kUnit = 64;
 
 std::vector<TensorType> like_first(const OpCall& call) { return {call.in[0]}; }
 std::vector<TensorType> like_largest(const OpCall& call) {
-  const auto smaller = [](const TensorType& a, const TensorType& b) { return a.shape.elements() < b.shape.elements(); };
+  const auto smaller = [](const TensorType& a, const TensorType& b) {
+    return a.shape.elements() < b.shape.elements();
+  };
   return {*std::max_element(call.in.begin(), call.in.end(), smaller)};
 }
 std::vector<TensorType> two_like_first(const OpCall& call) { return {call.in[0], call.in[0]}; }
 std::vector<TensorType> half_of_first(const OpCall& call) {
   return {{call.in[0].dtype, Shape{std::max<int64_t>(1, call.in[0].shape.elements() / 2)}}};
 }
-std::vector<TensorType> flat(const OpCall& call) { return {{call.in[0].dtype, Shape{call.in[0].shape.elements()}}}; }
+std::vector<TensorType> flat(const OpCall& call) {
+  return {{call.in[0].dtype, Shape{call.in[0].shape.elements()}}};
+}
 std::vector<TensorType> of_constant(const OpCall&) { return {{DType::f32, Shape{16}}}; }
 void no_tile(const void* const*, void*, size_t, const double*) {}
 Tile any_tile(std::span<const TensorType>, const TensorType&, const Attrs&) { return {no_tile, {}}; }
@@ -48,10 +52,13 @@ ValueId add(Graph& graph, const OpDef& op, std::vector<ValueId> inputs, size_t o
 }
 
 ValueId variable(Graph& graph, int64_t count) {
-  return graph.add_variable("v" + std::to_string(graph.variables().size()), Tensor::zeros(DType::f32, Shape{count}));
+  return graph.add_variable("v" + std::to_string(graph.variables().size()),
+                            Tensor::zeros(DType::f32, Shape{count}));
 }
 
-int64_t bytes_of(const Graph& graph, ValueId v) { return byte_size(graph.type(v).dtype, graph.type(v).shape); }
+int64_t bytes_of(const Graph& graph, ValueId v) {
+  return byte_size(graph.type(v).dtype, graph.type(v).shape);
+}
 
 // Memory in units of kUnit bytes; each unit holds the root whose bytes were written there, or kNone.
 class Memory {
@@ -142,8 +149,8 @@ class Memory {
       const int64_t out_end = start(out) + bytes_of(graph_, node.outputs[k]);
       if (in_end <= start(out) || out_end <= start(in)) continue;
       EXPECT_EQ(start(in), start(out)) << "step " << step;
-      const bool same_elements = graph_.type(node.inputs[i]).shape.elements() ==
-                                 graph_.type(node.outputs[k]).shape.elements();
+      const bool same_elements =
+          graph_.type(node.inputs[i]).shape.elements() == graph_.type(node.outputs[k]).shape.elements();
       const bool by_tile = node.op->tile != nullptr && same_elements;
       const bool by_mask = node.op->in_place != nullptr &&
                            (node.op->in_place({*node.op, {}, node.attrs}, static_cast<int>(k)) >> i & 1) != 0;
@@ -356,7 +363,9 @@ class RandomGraph {
 
  private:
   int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
-  int64_t size() { return std::vector<int64_t>{0, 1, 16, 17, 64, 64, 64, 200}[static_cast<size_t>(below(8))]; }
+  int64_t size() {
+    return std::vector<int64_t>{0, 1, 16, 17, 64, 64, 64, 200}[static_cast<size_t>(below(8))];
+  }
   // Mostly recent values, as in real graphs.
   ValueId any() {
     const size_t back = static_cast<size_t>(below(below(3) == 0 ? static_cast<int>(values_.size()) : 4));
@@ -371,11 +380,13 @@ class RandomGraph {
   }
 
   void add_random_node() {
-    static const OpDef* const kOps[] = {&kAdd, &kAdd, &kMix, &kShrink, &kSplit, &kStep, &kFlat, &kConstant, &kEffect};
+    static const OpDef* const kOps[] = {&kAdd,  &kAdd,  &kMix,      &kShrink, &kSplit,
+                                        &kStep, &kFlat, &kConstant, &kEffect};
     const OpDef& op = *kOps[below(9)];
     std::vector<ValueId> inputs;
     if (op.arity.most > 0) inputs.push_back(any());
-    while (static_cast<int>(inputs.size()) < op.arity.least || (static_cast<int>(inputs.size()) < op.arity.most && below(2) == 0)) {
+    while (static_cast<int>(inputs.size()) < op.arity.least ||
+           (static_cast<int>(inputs.size()) < op.arity.most && below(2) == 0)) {
       inputs.push_back(&op == &kMix ? any() : like(inputs[0]));
     }
     const NodeId node = graph.add_node(op, inputs, {}, "");
@@ -389,7 +400,9 @@ class RandomGraph {
       if (graph.type(other) == graph.type(v)) fitting.push_back(other);
     }
     if (below(2) == 0) fitting.push_back(add(graph, kAdd, {v, like(v)}));
-    graph.add_update(v, fitting[fitting.size() - 1 - static_cast<size_t>(below(std::min<int>(3, static_cast<int>(fitting.size()))))]);
+    graph.add_update(v,
+                     fitting[fitting.size() - 1 -
+                             static_cast<size_t>(below(std::min<int>(3, static_cast<int>(fitting.size()))))]);
   }
 
   std::mt19937 random_;

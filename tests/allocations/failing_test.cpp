@@ -1,5 +1,5 @@
-// Every charge to the account, and a spread of all allocations, failed once in turn while a small model is compiled and run: an
-// Error comes out, nothing leaks, and the next run works.
+// Every charge to the account, and a spread of all allocations, failed once in turn while a small model is
+// compiled and run: an Error comes out, nothing leaks, and the next run works.
 #include <gtest/gtest.h>
 
 #include <new>
@@ -64,7 +64,8 @@ TEST_P(Failing, EveryChargeInTurn) {
 TEST_P(Failing, AllocationsInTurn) {
   const double want = first_loss(GetParam());
   first_loss(GetParam());
-  // What the pool of small buffers holds on to is no leak, and which blocks it holds depends on the order they came back.
+  // What the pool of small buffers holds on to is no leak, and which blocks it holds depends on the order
+  // they came back.
   pool::trim();
   const int64_t live = live_allocations();
   bool failed = true;

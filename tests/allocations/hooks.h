@@ -1,5 +1,5 @@
-// Every heap allocation of the process, seen: malloc and its kin, operator new and mmap are replaced in this program.
-// Counting and failing are off until asked for, and then concern all threads.
+// Every heap allocation of the process, seen: malloc and its kin, operator new and mmap are replaced in this
+// program. Counting and failing are off until asked for, and then concern all threads.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ std::map<std::string, int64_t> stop_counting();
 // Bytes asked for and not yet given back, of the whole process. For leaks: compare two readings.
 int64_t live_allocations();
 
-// The n-th operator new from now on (1 = the next) that this program's own code asks for throws std::bad_alloc; 0
-// switches it off. Libraries are spared: some of them cannot bear it.
+// The n-th operator new from now on (1 = the next) that this program's own code asks for throws
+// std::bad_alloc; 0 switches it off. Libraries are spared: some of them cannot bear it.
 void fail_nth_new(int64_t n);
 // Whether the failure asked for has happened.
 bool has_failed();

@@ -1,5 +1,5 @@
-// After warm-up a training step allocates nothing. oneDNN makes a few small objects inside each of its calls, which its
-// interface gives no way around; they are counted apart and bounded per call.
+// After warm-up a training step allocates nothing. oneDNN makes a few small objects inside each of its calls,
+// which its interface gives no way around; they are counted apart and bounded per call.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -28,12 +28,15 @@ INSTANTIATE_TEST_SUITE_P(BenchModels, Step,
                          ::testing::ValuesIn(models::bench_models().begin(), models::bench_models().end()),
                          [](const auto& info) { return std::string(info.param.name); });
 
-constexpr int64_t kMostPerOnednnCall = 40;  // a call may run several primitives: reorders, then the convolution
+constexpr int64_t kMostPerOnednnCall =
+    40;  // a call may run several primitives: reorders, then the convolution
 
 int64_t onednn_calls(const Program& program) {
   const std::string text = program.text();
   int64_t calls = 0;
-  for (size_t at = text.find("onednn"); at != std::string::npos; at = text.find("onednn", text.find('\n', at))) ++calls;
+  for (size_t at = text.find("onednn"); at != std::string::npos;
+       at = text.find("onednn", text.find('\n', at)))
+    ++calls;
   return calls;
 }
 
@@ -56,14 +59,16 @@ void expect_no_allocations(const Graph& graph, const std::vector<Tensor>& inputs
   EXPECT_LE(inside, kMostPerOnednnCall * calls * kRuns);
   if (calls > 0) {
     std::printf("[  ONEDNN  ] %.1f allocations of its own per call, %lld calls a step\n",
-                static_cast<double>(inside) / static_cast<double>(calls * kRuns), static_cast<long long>(calls));
+                static_cast<double>(inside) / static_cast<double>(calls * kRuns),
+                static_cast<long long>(calls));
   }
 }
 
 TEST_P(Step, TrainingAllocatesNothing) {
   models::Weights weights;
   const int64_t batch = batch_of(GetParam());
-  expect_no_allocations(models::train_graph(GetParam(), weights, batch), models::sample_batch(GetParam(), batch));
+  expect_no_allocations(models::train_graph(GetParam(), weights, batch),
+                        models::sample_batch(GetParam(), batch));
 }
 
 TEST_P(Step, PredictingAllocatesNothing) {

@@ -1,5 +1,5 @@
-// What a user can get wrong comes back as an Error that names the op, says what was expected and what came, and leaves the
-// graph usable.
+// What a user can get wrong comes back as an Error that names the op, says what was expected and what came,
+// and leaves the graph usable.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -19,8 +19,12 @@ struct Bad {
   std::function<void(Graph&)> call;
 };
 
-Tensor f32(Graph& g, const Shape& shape) { return g.input("x" + std::to_string(g.inputs().size()), DType::f32, shape); }
-Tensor i32(Graph& g, const Shape& shape) { return g.input("i" + std::to_string(g.inputs().size()), DType::i32, shape); }
+Tensor f32(Graph& g, const Shape& shape) {
+  return g.input("x" + std::to_string(g.inputs().size()), DType::f32, shape);
+}
+Tensor i32(Graph& g, const Shape& shape) {
+  return g.input("i" + std::to_string(g.inputs().size()), DType::i32, shape);
+}
 
 std::vector<Bad> bad_calls() {
   return {
@@ -137,7 +141,8 @@ std::vector<Bad> bad_calls() {
        }},
       {"LSTM with a kernel of 3u columns", "",
        [](Graph& g) {
-         lstm(f32(g, {2, 5, 4}), f32(g, {2, 8}), f32(g, {2, 8}), f32(g, {4, 24}), f32(g, {8, 32}), f32(g, {32}));
+         lstm(f32(g, {2, 5, 4}), f32(g, {2, 8}), f32(g, {2, 8}), f32(g, {4, 24}), f32(g, {8, 32}),
+              f32(g, {32}));
        }},
       {"attention with other heads", "",
        [](Graph& g) {
@@ -195,7 +200,8 @@ TEST(BadInput, GetsAnErrorAndTheGraphStaysUsable) {
       EXPECT_EQ(e.kind(), ErrorKind::invalid_argument) << e.what();
       const std::string message = e.what();
       EXPECT_TRUE(message.starts_with(std::string("[") + bad.op)) << message;
-      const bool says_what = message.find("got") != std::string::npos || message.find("overflows") != std::string::npos;
+      const bool says_what =
+          message.find("got") != std::string::npos || message.find("overflows") != std::string::npos;
       EXPECT_TRUE(says_what) << message;
     }
     const Tensor x = f32(graph, {2});

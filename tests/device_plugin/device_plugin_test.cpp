@@ -77,8 +77,14 @@ TEST(DevicePlugin, WhatItCannotDoIsAnErrorThatSaysSo) {
   DeviceBuffer buffer = device->allocate(8);
   Stream stream = device->make_stream();
   float four[4] = {};
-  EXPECT_EQ(error_of([&] { device->copy_in(stream, {&buffer, 0}, four, 16); }).kind(), ErrorKind::invalid_argument);
-  EXPECT_EQ(error_of([&] { device->copy_in(stream, {&buffer, -8}, four, 4); }).kind(), ErrorKind::invalid_argument);
+  EXPECT_EQ(error_of([&] {
+              device->copy_in(stream, {&buffer, 0}, four, 16);
+            }).kind(),
+            ErrorKind::invalid_argument);
+  EXPECT_EQ(error_of([&] {
+              device->copy_in(stream, {&buffer, -8}, four, 4);
+            }).kind(),
+            ErrorKind::invalid_argument);
 }
 
 TEST(DevicePlugin, OnlyAPluginOfThisVersionIsLoaded) {

@@ -77,7 +77,8 @@ inline std::string elf(const ElfSpec& spec = {}) {
   versions.u16(1).u16(1).u32(file_name).u32(16).u32(0);
   versions.u32(0).u16(0).u16(2).u32(version_name).u32(0);
   Writer note;
-  if (spec.isa) note.u32(4).u32(16).u32(5).text(std::string_view("GNU\0", 4)).u32(0xc0008002).u32(4).u32(spec.isa).u32(0);
+  if (spec.isa)
+    note.u32(4).u32(16).u32(5).text(std::string_view("GNU\0", 4)).u32(0xc0008002).u32(4).u32(spec.isa).u32(0);
 
   std::vector<std::pair<uint64_t, uint64_t>> dynamic;
   for (const std::string& name : spec.needed) dynamic.emplace_back(1, add(name));
@@ -88,9 +89,13 @@ inline std::string elf(const ElfSpec& spec = {}) {
   const size_t at_symbols = aligned(headers), at_hash = at_symbols + symbols.size();
   const size_t at_versions = aligned(at_hash + hash.size()), at_note = at_versions + versions.size();
   const size_t at_strings = at_note + note.size(), at_dynamic = aligned(at_strings + strings.size());
-  for (const auto& row : std::vector<std::pair<uint64_t, uint64_t>>{
-           {5, at_strings}, {10, strings.size()}, {6, at_symbols}, {spec.gnu_hash ? 0x6ffffef5 : 4, at_hash},
-           {0x6ffffffe, at_versions}, {0x6fffffff, 1}, {0, 0}}) {
+  for (const auto& row : std::vector<std::pair<uint64_t, uint64_t>>{{5, at_strings},
+                                                                    {10, strings.size()},
+                                                                    {6, at_symbols},
+                                                                    {spec.gnu_hash ? 0x6ffffef5 : 4, at_hash},
+                                                                    {0x6ffffffe, at_versions},
+                                                                    {0x6fffffff, 1},
+                                                                    {0, 0}}) {
     dynamic.push_back(row);
   }
   const size_t total = at_dynamic + 16 * dynamic.size();
@@ -98,9 +103,23 @@ inline std::string elf(const ElfSpec& spec = {}) {
   w.text("\177ELF").u8(2).u8(1).u8(1).zeros(9).u16(3).u16(spec.machine).u32(1).u64(0).u64(64).u64(0).u32(0);
   w.u16(64).u16(56).u16(spec.isa ? 3 : 2).u16(64).u16(0).u16(0);
   w.u32(1).u32(5).u64(0).u64(0).u64(0).u64(total).u64(total).u64(4096);
-  w.u32(2).u32(6).u64(at_dynamic).u64(at_dynamic).u64(0).u64(16 * dynamic.size()).u64(16 * dynamic.size()).u64(8);
+  w.u32(2)
+      .u32(6)
+      .u64(at_dynamic)
+      .u64(at_dynamic)
+      .u64(0)
+      .u64(16 * dynamic.size())
+      .u64(16 * dynamic.size())
+      .u64(8);
   if (spec.isa) w.u32(4).u32(4).u64(at_note).u64(at_note).u64(0).u64(note.size()).u64(note.size()).u64(8);
-  w.align(8).text(symbols.out).text(hash.out).align(8).text(versions.out).text(note.out).text(strings.out).align(8);
+  w.align(8)
+      .text(symbols.out)
+      .text(hash.out)
+      .align(8)
+      .text(versions.out)
+      .text(note.out)
+      .text(strings.out)
+      .align(8);
   for (const auto& [tag, value] : dynamic) w.u64(tag).u64(value);
   return w.out;
 }
@@ -154,13 +173,18 @@ inline std::string zip(const std::vector<std::pair<std::string, std::string>>& m
 }
 
 // An HDF5 file (superblock 0) whose root group has a fixed and a variable text attribute.
-inline std::string hdf5(const std::string& fixed = "2.3.1", const std::string& variable = "{\"config\": {}}") {
+inline std::string hdf5(const std::string& fixed = "2.3.1",
+                        const std::string& variable = "{\"config\": {}}") {
   const auto padded = [](Writer part) { return part.align(8).out; };
   const auto attribute = [&](const std::string& name, const std::string& type, const std::string& data) {
     const std::string space = Writer().u8(1).u8(0).u8(0).zeros(5).out;
     Writer m;
     m.u8(1).u8(0).u16(name.size() + 1).u16(type.size()).u16(space.size());
-    m.text(padded(Writer().text(name).zeros(1))).text(padded(Writer().text(type))).text(space).text(data).align(8);
+    m.text(padded(Writer().text(name).zeros(1)))
+        .text(padded(Writer().text(type)))
+        .text(space)
+        .text(data)
+        .align(8);
     return Writer().u16(0x0c).u16(m.size()).u8(0).zeros(3).text(m.out).out;
   };
   const std::string fixed_type = Writer().u8(0x13).zeros(3).u32(fixed.size()).out;
@@ -178,7 +202,8 @@ inline std::string hdf5(const std::string& fixed = "2.3.1", const std::string& v
   return w.zeros(8192 - w.size()).out;
 }
 
-inline std::string ld_cache(const std::string& name = "libx.so.1", const std::string& path = "/usr/lib/libx.so.1") {
+inline std::string ld_cache(const std::string& name = "libx.so.1",
+                            const std::string& path = "/usr/lib/libx.so.1") {
   const size_t strings_at = 48 + 24;
   Writer w;
   w.text("glibc-ld.so.cache1.1").u32(1).u32(name.size() + path.size() + 2).zeros(20);

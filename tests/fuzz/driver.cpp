@@ -21,21 +21,15 @@ void change(std::string& input, std::mt19937& random) {
   for (uint32_t n = 1 + random() % 4; n > 0 && !input.empty(); --n) {
     const size_t at = random() % input.size();
     switch (random() % 4) {
-      case 0:
-        input[at] = static_cast<char>(random());
-        break;
-      case 1:
-        input[at] = static_cast<char>(input[at] ^ (1 << random() % 8));
-        break;
+      case 0: input[at] = static_cast<char>(random()); break;
+      case 1: input[at] = static_cast<char>(input[at] ^ (1 << random() % 8)); break;
       case 2: {
         const uint32_t value = extremes[random() % std::size(extremes)];
         for (size_t i = 0; i < 4 && at + i < input.size(); ++i)
           input[at + i] = static_cast<char>(value >> (8 * i));
         break;
       }
-      default:
-        input.erase(at, random() % 16);
-        break;
+      default: input.erase(at, random() % 16); break;
     }
   }
 }

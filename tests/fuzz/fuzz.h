@@ -1,6 +1,6 @@
-// A fuzz target is one file fuzz_<name>.cpp that defines these two. With clang libFuzzer drives it (make fuzz), with
-// other compilers driver.cpp does, by a fixed sequence of mutations. Real files to start from lie in
-// corpus/fuzz_<name>/ (corpus/make.py).
+// A fuzz target is one file fuzz_<name>.cpp that defines these two. With clang libFuzzer drives it (make
+// fuzz), with other compilers driver.cpp does, by a fixed sequence of mutations. Real files to start from lie
+// in corpus/fuzz_<name>/ (corpus/make.py).
 #pragma once
 
 #include <cstddef>

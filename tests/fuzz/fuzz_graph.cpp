@@ -17,7 +17,8 @@ std::vector<std::string> seeds() {
   g.output("y", cond(any(greater(y, scalar_like(y, 0))), std::span(&y, 1), half, half)[0]);
   g.update(w, w * 2.0);
   return {g.text(), "graph { %0 = constant() {value = tensor bfloat16(2) [1, nan]}\n output \"c\" %0 }",
-          "graph { %0 = input \"x\" int32(1, 4, 4, 1)\n %1 = transpose(%0) {permutation = [0, 3, 1, 2]} @ \"t\" }"};
+          "graph { %0 = input \"x\" int32(1, 4, 4, 1)\n %1 = transpose(%0) {permutation = [0, 3, 1, 2]} @ "
+          "\"t\" }"};
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

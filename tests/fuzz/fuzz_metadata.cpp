@@ -6,9 +6,12 @@
 using namespace plimsoll::doctor;
 
 std::vector<std::string> seeds() {
-  return {"1!2.0rc1.post2.dev3+cpu.5", ">=1.26,<3,!=2.0.*,~=2.2",
+  return {"1!2.0rc1.post2.dev3+cpu.5",
+          ">=1.26,<3,!=2.0.*,~=2.2",
           "jax[cuda12] (>=0.4) ; python_version >= '3.9' and (extra == 'x' or os_name not in \"nt\")",
-          "Name: a\nRequires-Dist: b\n  c\n\nbody", "\"a,\"\"b\".py\",sha256=x,12\nc,,\n", "home = /usr\n",
+          "Name: a\nRequires-Dist: b\n  c\n\nbody",
+          "\"a,\"\"b\".py\",sha256=x,12\nc,,\n",
+          "home = /usr\n",
           "cp311-cp311-manylinux_2_17_x86_64"};
 }
 

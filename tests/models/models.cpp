@@ -128,11 +128,12 @@ Graph predict_graph(const Model& model, Weights& weights, int64_t batch) {
 std::vector<Tensor> sample_batch(const Model& model, int64_t batch, uint64_t seed) {
   const Shape shape = model.sample.inserted(0, batch);
   const bool tokens = model.vocabulary > 0;
-  const Tensor x = tokens ? testing::fill(DType::i32, shape, 0, static_cast<double>(model.vocabulary - 1), seed)
-                          : testing::fill(DType::f32, shape, 0, 1, seed);
-  const Tensor y = model.classes == 1
-                       ? testing::fill(DType::i32, {batch, 1}, 0, 1, seed + 1)
-                       : testing::fill(DType::i32, {batch}, 0, static_cast<double>(model.classes - 1), seed + 1);
+  const Tensor x = tokens
+                       ? testing::fill(DType::i32, shape, 0, static_cast<double>(model.vocabulary - 1), seed)
+                       : testing::fill(DType::f32, shape, 0, 1, seed);
+  const Tensor y = model.classes == 1 ? testing::fill(DType::i32, {batch, 1}, 0, 1, seed + 1)
+                                      : testing::fill(DType::i32, {batch}, 0,
+                                                      static_cast<double>(model.classes - 1), seed + 1);
   if (model.classes > 1) return {x, y};
   const Tensor targets = Tensor::empty(DType::f32, y.shape());
   for (int64_t i = 0; i < batch; ++i) testing::set_element(targets, i, testing::element(y, i));

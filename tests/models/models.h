@@ -1,5 +1,6 @@
-// The models that benchmarks and tests train: the eight of the bench table and four small ones for parity with
-// PyTorch. Each is a function from inputs to logits; the loss is binary or sparse categorical cross-entropy.
+// The models that benchmarks and tests train: the eight of the bench table and four small ones for parity
+// with PyTorch. Each is a function from inputs to logits; the loss is binary or sparse categorical
+// cross-entropy.
 #pragma once
 
 #include <ostream>
@@ -13,10 +14,10 @@ namespace plimsoll::models {
 
 struct Model {
   std::string_view name;
-  Shape sample;          // of one example
+  Shape sample;  // of one example
   int64_t batch;
-  int64_t classes;       // 1: binary
-  int64_t vocabulary;    // 0: the inputs are floats in [0, 1)
+  int64_t classes;     // 1: binary
+  int64_t vocabulary;  // 0: the inputs are floats in [0, 1)
   Tensor (*logits)(Net& net, const Tensor& x);
 };
 

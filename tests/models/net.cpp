@@ -21,7 +21,8 @@ const Tensor* Weights::find(std::string_view name) const {
 
 const Tensor& Weights::uniform(const std::string& name, DType dtype, const Shape& shape, double limit) {
   if (const Tensor* known = find(name)) return *known;
-  return keep(name, testing::fill(dtype, shape, -limit, limit, testing::hash_at(seed_, testing::hash_text(name))));
+  return keep(name,
+              testing::fill(dtype, shape, -limit, limit, testing::hash_at(seed_, testing::hash_text(name))));
 }
 
 const Tensor& Weights::full(const std::string& name, DType dtype, const Shape& shape, double value) {
@@ -42,7 +43,8 @@ std::string Net::begin(std::string_view kind) {
   return name;
 }
 
-Tensor Net::glorot(const std::string& layer, const char* name, const Shape& shape, int64_t fan_in, int64_t fan_out) {
+Tensor Net::glorot(const std::string& layer, const char* name, const Shape& shape, int64_t fan_in,
+                   int64_t fan_out) {
   const std::string full = layer + "/" + name;
   const double limit = std::sqrt(6.0 / static_cast<double>(fan_in + fan_out));
   const Tensor w = graph_.variable(full, weights_.uniform(full, DType::f32, shape, limit));
@@ -92,7 +94,9 @@ Tensor Net::conv2d(const Tensor& x, const Conv& c) {
 
 Tensor Net::max_pool2d(const Tensor& x, int64_t window, int64_t stride, int64_t pad) {
   begin("max_pooling2d");
-  return max_pool(x, {.window = {window, window}, .strides = {stride, stride}, .pad_low = {pad, pad},
+  return max_pool(x, {.window = {window, window},
+                      .strides = {stride, stride},
+                      .pad_low = {pad, pad},
                       .pad_high = {pad, pad}});
 }
 

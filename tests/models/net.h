@@ -1,5 +1,6 @@
-// Net: Keras's layers as a few functions over the graph API, for the models that tests, benchmarks and examples
-// share. Weights live in a Weights store by name, so that a training and a predicting graph use the same bytes.
+// Net: Keras's layers as a few functions over the graph API, for the models that tests, benchmarks and
+// examples share. Weights live in a Weights store by name, so that a training and a predicting graph use the
+// same bytes.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ struct Weight {
   Tensor storage;
 };
 
-// Keeps the order in which weights were first asked for. New ones are drawn from a hash of (seed, name): tests in
-// Python make the same ones (tests/golden/inputs.py).
+// Keeps the order in which weights were first asked for. New ones are drawn from a hash of (seed, name):
+// tests in Python make the same ones (tests/golden/inputs.py).
 class Weights {
  public:
   explicit Weights(uint64_t seed = 1) : seed_(seed) {}
@@ -50,7 +51,8 @@ struct Conv {
 
 class Net {
  public:
-  Net(Graph& graph, Weights& weights, bool training) : graph_(graph), weights_(weights), training_(training) {}
+  Net(Graph& graph, Weights& weights, bool training)
+      : graph_(graph), weights_(weights), training_(training) {}
 
   Tensor dense(const Tensor& x, int64_t units, std::string_view activation = "linear");
   Tensor conv2d(const Tensor& x, const Conv& c);
@@ -73,7 +75,8 @@ class Net {
  private:
   // "dense" becomes "dense", "dense_1", ... in order of use; nodes made from now on carry that name.
   std::string begin(std::string_view kind);
-  Tensor glorot(const std::string& layer, const char* name, const Shape& shape, int64_t fan_in, int64_t fan_out);
+  Tensor glorot(const std::string& layer, const char* name, const Shape& shape, int64_t fan_in,
+                int64_t fan_out);
   Tensor constant_weight(const std::string& layer, const char* name, const Shape& shape, double value);
   Tensor state(const std::string& name, DType dtype, const Shape& shape, double value);
   Tensor project(const std::string& layer, const char* part, const Tensor& x, int64_t units,

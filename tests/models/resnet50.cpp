@@ -1,5 +1,5 @@
-// ResNet-50 as torchvision builds it (v1.5: the stride sits in the 3x3 convolution, no convolution has a bias),
-// which is a little more work than Keras's own.
+// ResNet-50 as torchvision builds it (v1.5: the stride sits in the 3x3 convolution, no convolution has a
+// bias), which is a little more work than Keras's own.
 #include "models/net.h"
 
 namespace plimsoll::models {
@@ -8,8 +8,9 @@ namespace {
 constexpr double kEpsilon = 1e-5;
 
 Tensor conv_norm(Net& net, const Tensor& x, int64_t filters, int64_t size, int64_t stride) {
-  return net.batch_norm(net.conv2d(x, {.filters = filters, .size = size, .stride = stride, .same = true, .bias = false}),
-                        kEpsilon);
+  return net.batch_norm(
+      net.conv2d(x, {.filters = filters, .size = size, .stride = stride, .same = true, .bias = false}),
+      kEpsilon);
 }
 
 Tensor bottleneck(Net& net, const Tensor& x, int64_t filters, int64_t stride) {

@@ -1,5 +1,5 @@
-// The least a kernel can be, for tests of the guard: it answers questions, and dies of the first cell it is given, by the
-// signal named there. Starts in a few milliseconds.
+// The least a kernel can be, for tests of the guard: it answers questions, and dies of the first cell it is
+// given, by the signal named there. Starts in a few milliseconds.
 //   guard_mayfly connection-file
 #include <signal.h>
 #include <unistd.h>

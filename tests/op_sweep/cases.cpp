@@ -35,8 +35,13 @@ void finish(SweepCase& c) {
 }
 
 SweepCase declared(const OpDef& op, const OpCase& source, DType dtype) {
-  SweepCase c{.op = &op, .in = {}, .attrs = source.attrs, .out = {}, .differentiable = source.differentiable,
-              .derived = false, .key = {}};
+  SweepCase c{.op = &op,
+              .in = {},
+              .attrs = source.attrs,
+              .out = {},
+              .differentiable = source.differentiable,
+              .derived = false,
+              .key = {}};
   for (const InputCase& in : source.in) {
     c.in.push_back({{in.dtype.value_or(dtype), in.shape}, in.low, in.high, !in.dtype.has_value()});
   }
@@ -82,8 +87,9 @@ void add_derived(const SweepCase& base, std::vector<SweepCase>& cases) {
       if (to == size || (indices && to < size)) continue;
       std::optional<SweepCase> c = resized(base, size, to);
       if (!c) continue;
-      const bool small = std::all_of(c->in.begin(), c->in.end(),
-                                     [](const SweepInput& in) { return in.type.shape.elements() <= kLargest; });
+      const bool small = std::all_of(c->in.begin(), c->in.end(), [](const SweepInput& in) {
+        return in.type.shape.elements() <= kLargest;
+      });
       if (small) cases.push_back(std::move(*c));
     }
   }

@@ -1,5 +1,5 @@
-// Every op's declared cases over its dtypes, and odd shapes derived from them: each size in turn becomes 0, 1 and a
-// prime wherever the op's shape rule allows it. A new op is swept by existing.
+// Every op's declared cases over its dtypes, and odd shapes derived from them: each size in turn becomes 0, 1
+// and a prime wherever the op's shape rule allows it. A new op is swept by existing.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,8 @@
 namespace plimsoll::testing {
 namespace {
 
-// A sum of terms may cancel: its error is in proportion to them, not to what is left. Element-wise ops get no such allowance.
+// A sum of terms may cancel: its error is in proportion to them, not to what is left. Element-wise ops get no
+// such allowance.
 double least_scale(const SweepCase& c) {
   double largest = 0;
   for (const SweepInput& in : c.in) {
@@ -74,14 +75,16 @@ std::string OpGoldens::compare(const SweepCase& c, size_t output, const Tensor& 
     if (integer) {  // as bytes: an int64 does not fit a double
       const int64_t value = array.data<int64_t>()[offset + k];
       std::memcpy(static_cast<char*>(want.data()) + k * item, &value, static_cast<size_t>(item));
-      std::memcpy(static_cast<char*>(some.data()) + k * item, static_cast<const char*>(got.data()) + at * item,
-                  static_cast<size_t>(item));
+      std::memcpy(static_cast<char*>(some.data()) + k * item,
+                  static_cast<const char*>(got.data()) + at * item, static_cast<size_t>(item));
       continue;
     }
-    set_element(want, k, array.type == "<f4" ? array.data<float>()[offset + k] : array.data<double>()[offset + k]);
+    set_element(want, k,
+                array.type == "<f4" ? array.data<float>()[offset + k] : array.data<double>()[offset + k]);
     set_element(some, k, element(got, at));
   }
-  return integer ? bit_difference(some, want) : difference(some, want, tolerance_for(c.op->tolerance, got.dtype()), least_scale(c));
+  return integer ? bit_difference(some, want)
+                 : difference(some, want, tolerance_for(c.op->tolerance, got.dtype()), least_scale(c));
 }
 
 }  // namespace plimsoll::testing

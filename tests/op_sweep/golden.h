@@ -12,7 +12,8 @@ namespace plimsoll::testing {
 
 class OpGoldens {
  public:
-  // tests/golden/ops.npz, or the file named by PLIMSOLL_OP_GOLDENS. Throws std::runtime_error if it cannot be read.
+  // tests/golden/ops.npz, or the file named by PLIMSOLL_OP_GOLDENS. Throws std::runtime_error if it cannot be
+  // read.
   static const OpGoldens& get();
 
   uint64_t seed() const { return seed_; }  // of the inputs

@@ -11,8 +11,8 @@
 namespace plimsoll::testing {
 namespace {
 
-// A step of 1e-6 has an error of about 1e-10 from rounding and 1e-12 from curvature; the rest is for curvature near
-// the edge of a domain (log near 0, arcsin near 1).
+// A step of 1e-6 has an error of about 1e-10 from rounding and 1e-12 from curvature; the rest is for
+// curvature near the edge of a domain (log near 0, arcsin near 1).
 constexpr double kStep = 1e-6;
 constexpr double kGradientTolerance = 2e-6;
 // Where all gradients are about 0, the differences are rounding errors of s.
@@ -64,7 +64,8 @@ GradientGraph gradient_graphs(const SweepCase& c, int order) {
 }
 
 // (s(x + h d) - s(x - h d)) / 2h, moving input `i` only.
-double central_difference(Program& value, const std::vector<Tensor>& inputs, size_t i, const Tensor& direction) {
+double central_difference(Program& value, const std::vector<Tensor>& inputs, size_t i,
+                          const Tensor& direction) {
   double s[2] = {};
   for (const int side : {0, 1}) {
     std::vector<Tensor> moved = inputs;

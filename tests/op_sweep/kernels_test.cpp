@@ -14,8 +14,8 @@ std::vector<TensorType> types_of(const std::vector<Tensor>& tensors) {
   return types;
 }
 
-// The outputs of one kernel, or nothing if it does not fit. Outputs and scratch start as 0xFF: a kernel may not rely
-// on what is there.
+// The outputs of one kernel, or nothing if it does not fit. Outputs and scratch start as 0xFF: a kernel may
+// not rely on what is there.
 std::vector<Tensor> run_kernel(const KernelDef& def, const SweepCase& c, const std::vector<Tensor>& inputs,
                                int threads) {
   const std::vector<TensorType> in = types_of(inputs);
@@ -46,7 +46,8 @@ std::vector<Tensor> run_kernel(const KernelDef& def, const SweepCase& c, const s
 void expect_close(const SweepCase& c, const std::vector<Tensor>& got, const std::vector<Tensor>& want) {
   ASSERT_EQ(got.size(), want.size());
   for (size_t i = 0; i < got.size(); ++i) {
-    EXPECT_EQ(difference(got[i], want[i], tolerance_for(2 * c.op->tolerance, want[i].dtype())), "") << "output " << i;
+    EXPECT_EQ(difference(got[i], want[i], tolerance_for(2 * c.op->tolerance, want[i].dtype())), "")
+        << "output " << i;
   }
 }
 
@@ -77,7 +78,8 @@ TEST_P(OpSweep, DecompositionAgrees) {
     const std::vector<Tensor> inputs = make_inputs(c, kSeed);
     Graph graph;
     std::vector<Tensor> in;
-    for (const SweepInput& i : c.in) in.push_back(graph.input(concat("in", in.size()), i.type.dtype, i.type.shape));
+    for (const SweepInput& i : c.in)
+      in.push_back(graph.input(concat("in", in.size()), i.type.dtype, i.type.shape));
     const std::vector<Tensor> out = op().decompose(in, c.attrs);
     ASSERT_EQ(out.size(), c.out.size());
     for (const Tensor& t : out) graph.output(concat("out", graph.outputs().size()), t);

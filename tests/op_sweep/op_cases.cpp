@@ -33,15 +33,22 @@ json attr_json(const Attr& attr) {
 }
 
 json case_json(const SweepCase& c, uint64_t seed) {
-  json row = {{"op", std::string(c.op->name)}, {"key", c.key}, {"in", json::array()}, {"out", json::array()},
+  json row = {{"op", std::string(c.op->name)},
+              {"key", c.key},
+              {"in", json::array()},
+              {"out", json::array()},
               {"attrs", json::object()}};
   for (size_t i = 0; i < c.in.size(); ++i) {
     const SweepInput& in = c.in[i];
-    row["in"].push_back({{"dtype", std::string(name_of(in.type.dtype))}, {"shape", sizes_json(in.type.shape)},
-                         {"low", in.low}, {"high", in.high}, {"seed", input_seed(c, i, seed)}});
+    row["in"].push_back({{"dtype", std::string(name_of(in.type.dtype))},
+                         {"shape", sizes_json(in.type.shape)},
+                         {"low", in.low},
+                         {"high", in.high},
+                         {"seed", input_seed(c, i, seed)}});
   }
   for (size_t i = 0; i < c.out.size(); ++i) {
-    row["out"].push_back({{"dtype", std::string(name_of(c.out[i].dtype))}, {"shape", sizes_json(c.out[i].shape)},
+    row["out"].push_back({{"dtype", std::string(name_of(c.out[i].dtype))},
+                          {"shape", sizes_json(c.out[i].shape)},
                           {"count", golden_count(c, i)}});
   }
   for (const auto& [name, value] : c.attrs) row["attrs"][name] = attr_json(value);

@@ -1,5 +1,5 @@
-// Whole programs around one op, made in every way the compiler knows, against the plain one: nothing fused, every
-// value in bytes of its own, reference kernels.
+// Whole programs around one op, made in every way the compiler knows, against the plain one: nothing fused,
+// every value in bytes of its own, reference kernels.
 #include <hwy/targets.h>
 
 #include <cstdio>
@@ -16,12 +16,10 @@ namespace {
 // A gradient is a chain of several ops, each with its own error.
 constexpr double kChainFactor = 16;
 
-bool wants_gradient(const SweepCase& c) {
-  return c.differentiable && c.op->grad != nullptr;
-}
+bool wants_gradient(const SweepCase& c) { return c.differentiable && c.op->grad != nullptr; }
 
-// The op between element-wise neighbours that can fuse with it, and the gradients of all that. `one` is an input, so
-// that no pass can see that it is 1.
+// The op between element-wise neighbours that can fuse with it, and the gradients of all that. `one` is an
+// input, so that no pass can see that it is 1.
 Graph wrapped_graph(const SweepCase& c) {
   Graph graph;
   std::vector<Tensor> in;
@@ -32,7 +30,8 @@ Graph wrapped_graph(const SweepCase& c) {
     operands.push_back(in.back());
     if (!is_float(i.type.dtype)) continue;
     floats.push_back(in.back());
-    operands.back() = multiply(in.back(), cast(graph.input(concat("one", in.size()), DType::f32, {}), i.type.dtype));
+    operands.back() =
+        multiply(in.back(), cast(graph.input(concat("one", in.size()), DType::f32, {}), i.type.dtype));
   }
   Tensor s;
   for (const Tensor& out : graph.add(*c.op, operands, c.attrs)) {
@@ -58,11 +57,13 @@ std::vector<Tensor> wrapped_inputs(const SweepCase& c) {
   return inputs;
 }
 
-void expect_equal(const SweepCase& c, const std::vector<Tensor>& got, const std::vector<Tensor>& want, bool bits) {
+void expect_equal(const SweepCase& c, const std::vector<Tensor>& got, const std::vector<Tensor>& want,
+                  bool bits) {
   ASSERT_EQ(got.size(), want.size());
   for (size_t i = 0; i < got.size(); ++i) {
     const double tolerance = tolerance_for(kChainFactor * c.op->tolerance, want[i].dtype());
-    EXPECT_EQ(bits ? bit_difference(got[i], want[i]) : difference(got[i], want[i], tolerance), "") << "output " << i;
+    EXPECT_EQ(bits ? bit_difference(got[i], want[i]) : difference(got[i], want[i], tolerance), "")
+        << "output " << i;
   }
 }
 
@@ -143,15 +144,21 @@ TEST_P(OpSweep, HighwayTargetsAgree) {
 }
 
 TEST(HighwayTargets, ThisProcessorsAreSaid) {
-  const struct { int64_t bit; const char* name; } known[] = {
-      {HWY_SSSE3, "SSSE3"}, {HWY_SSE4, "SSE4"}, {HWY_AVX2, "AVX2"}, {HWY_AVX3, "AVX-512"},
-      {HWY_NEON, "NEON"}};
+  const struct {
+    int64_t bit;
+    const char* name;
+  } known[] = {{HWY_SSSE3, "SSSE3"},
+               {HWY_SSE4, "SSE4"},
+               {HWY_AVX2, "AVX2"},
+               {HWY_AVX3, "AVX-512"},
+               {HWY_NEON, "NEON"}};
   std::string has;
   std::string lacks;
   for (const auto& target : known) {
     (hwy::SupportedTargets() & HWY_TARGETS & target.bit ? has : lacks) += concat(" ", target.name);
   }
-  std::printf("[ TARGETS  ] tested here:%s. NOT TESTED, not on this processor or not built:%s\n", has.c_str(), lacks.c_str());
+  std::printf("[ TARGETS  ] tested here:%s. NOT TESTED, not on this processor or not built:%s\n", has.c_str(),
+              lacks.c_str());
   EXPECT_FALSE(hwy::SupportedAndGeneratedTargets().empty());
 }
 

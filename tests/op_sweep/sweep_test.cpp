@@ -18,7 +18,8 @@ Graph op_graph(const SweepCase& c) {
   return graph;
 }
 
-std::vector<Tensor> run(const Graph& graph, const std::vector<Tensor>& inputs, const CompileOptions& options) {
+std::vector<Tensor> run(const Graph& graph, const std::vector<Tensor>& inputs,
+                        const CompileOptions& options) {
   return Program::compile(graph, options)(inputs);
 }
 
@@ -31,7 +32,8 @@ CompileOptions plain_options() {
   return options;
 }
 
-// Ops that carry a sub-graph or a constant are made by control flow and passes, and tested there and in random_graphs.
+// Ops that carry a sub-graph or a constant are made by control flow and passes, and tested there and in
+// random_graphs.
 bool carries_more_than_numbers(const OpDef& op) {
   return std::any_of(op.attrs.begin(), op.attrs.end(), [](const AttrDef& attr) {
     return attr.kind == AttrKind::graph || attr.kind == AttrKind::tensor;
@@ -39,7 +41,8 @@ bool carries_more_than_numbers(const OpDef& op) {
 }
 
 TEST_P(OpSweep, HasCases) {
-  if (op().cases == nullptr && carries_more_than_numbers(op())) GTEST_SKIP() << "cannot be told by numbers alone";
+  if (op().cases == nullptr && carries_more_than_numbers(op()))
+    GTEST_SKIP() << "cannot be told by numbers alone";
   ASSERT_NE(op().cases, nullptr) << "an op says in its file how it is tested";
   EXPECT_FALSE(sweep_cases(op()).empty());
 }

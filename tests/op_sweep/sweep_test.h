@@ -22,7 +22,8 @@ class OpSweep : public ::testing::TestWithParam<const OpDef*> {
 
 // The op alone: inputs in the order of the case.
 Graph op_graph(const SweepCase& c);
-std::vector<Tensor> run(const Graph& graph, const std::vector<Tensor>& inputs, const CompileOptions& options = {});
+std::vector<Tensor> run(const Graph& graph, const std::vector<Tensor>& inputs,
+                        const CompileOptions& options = {});
 // Nothing optimized, nothing shared: what everything else is compared with.
 CompileOptions plain_options();
 

@@ -1,5 +1,6 @@
 // Whole training steps against PyTorch: 20 steps of Adam from equal weights on equal batches. The curves in
-// tests/golden/parity.json were made by make_parity_goldens.py beside it; PLIMSOLL_PARITY_GOLDENS names another file.
+// tests/golden/parity.json were made by make_parity_goldens.py beside it; PLIMSOLL_PARITY_GOLDENS names
+// another file.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -37,7 +38,8 @@ TEST_P(Parity, LossCurveIsPyTorchs) {
   const auto first_seed = goldens().at("first_batch_seed").get<uint64_t>();
   const auto want = goldens().at("losses").at(std::string(model.name)).get<std::vector<double>>();
   for (size_t step = 0; step < want.size(); ++step) {
-    const double loss = program(sample_batch(model, model.batch, first_seed + 10 * (step % kBatches)))[0].item();
+    const double loss =
+        program(sample_batch(model, model.batch, first_seed + 10 * (step % kBatches)))[0].item();
     ASSERT_NEAR(loss, want[step], kLossTolerance * std::fabs(want[step])) << "step " << step;
   }
 }

@@ -19,7 +19,9 @@ constexpr int64_t kLargest = 4096;  // elements of any value
 class Choice {
  public:
   explicit Choice(uint64_t seed) : seed_(seed) {}
-  int64_t below(int64_t n) { return static_cast<int64_t>(hash_at(seed_, next_++) % static_cast<uint64_t>(n)); }
+  int64_t below(int64_t n) {
+    return static_cast<int64_t>(hash_at(seed_, next_++) % static_cast<uint64_t>(n));
+  }
   double real(double low, double high) { return low + (high - low) * unit_at(seed_, next_++); }
   bool coin() { return below(2) == 0; }
 
@@ -45,8 +47,8 @@ Ints random_axes(Choice& choice, const Tensor& x) {
   return axes;
 }
 
-// Steps that have kinks get their operand moved by an odd constant: two ways to compute the same zero may round to
-// different sides of it.
+// Steps that have kinks get their operand moved by an odd constant: two ways to compute the same zero may
+// round to different sides of it.
 Tensor off_kink(Choice& choice, const Tensor& x) { return x + choice.real(0.01, 0.3); }
 
 // All are bounded or grow slowly, so that differences stay comparable after many steps.
@@ -111,8 +113,9 @@ Tensor along_last_axis(Choice& choice, const Tensor& x) {
     case 0: return softmax(x);
     case 1: return log_softmax(x);
     case 2: return cumsum(x, static_cast<int>(choice.below(x.rank())), choice.coin());
-    default: return layer_norm(x, Tensor::full(x.dtype(), {x.dim(-1)}, 1.2), Tensor::full(x.dtype(), {x.dim(-1)}, 0.1),
-                               1e-2);
+    default:
+      return layer_norm(x, Tensor::full(x.dtype(), {x.dim(-1)}, 1.2),
+                        Tensor::full(x.dtype(), {x.dim(-1)}, 0.1), 1e-2);
   }
 }
 
@@ -190,8 +193,8 @@ Tensor product(Choice& choice, const Tensor& x, const Tensor& y) {
   return dense(a, kernel, fill(x.dtype(), {width}, -1, 1, 12), kActivations[choice.below(4)]);
 }
 
-// Bodies use a value of the outer graph too (`y`'s mean), which makes it a further operand. The predicates are decided by
-// values that no pass can know and no rounding can turn.
+// Bodies use a value of the outer graph too (`y`'s mean), which makes it a further operand. The predicates
+// are decided by values that no pass can know and no rounding can turn.
 Tensor controlled(Choice& choice, const Tensor& x, const Tensor& y) {
   const Tensor outside = tanh(mean(y));
   if (choice.coin() || x.rank() == 0 || x.dim(0) > 8) {
@@ -211,7 +214,9 @@ Tensor controlled(Choice& choice, const Tensor& x, const Tensor& y) {
 
 Tensor step(uint64_t seed, const std::vector<Tensor>& pool) {
   Choice choice(seed);
-  const auto pick = [&] { return pool[static_cast<size_t>(choice.below(static_cast<int64_t>(pool.size())))]; };
+  const auto pick = [&] {
+    return pool[static_cast<size_t>(choice.below(static_cast<int64_t>(pool.size())))];
+  };
   const Tensor x = choice.coin() ? pool.back() : pick();  // half the time a chain goes on
   switch (choice.below(13)) {
     case 0:
@@ -270,7 +275,8 @@ RandomGraph build(const Recipe& recipe) {
   std::vector<Tensor> pool;
   for (int i = 0; i < kInputs; ++i) {
     const Shape shape = random_shape(choice);
-    made.inputs.push_back(fill(recipe.dtype, shape, -2, 2, hash_at(recipe.seed, static_cast<uint64_t>(10 + i))));
+    made.inputs.push_back(
+        fill(recipe.dtype, shape, -2, 2, hash_at(recipe.seed, static_cast<uint64_t>(10 + i))));
     pool.push_back(made.graph.input(concat("x", i), recipe.dtype, shape));
   }
   made.variable = fill(recipe.dtype, random_shape(choice), -2, 2, hash_at(recipe.seed, 20));

@@ -1,5 +1,5 @@
-// Thousands of random graphs: optimized, planned and fused equals the plain interpreter, forward and gradient.
-// PLIMSOLL_RANDOM_GRAPHS=<first seed>:<count> runs others.
+// Thousands of random graphs: optimized, planned and fused equals the plain interpreter, forward and
+// gradient. PLIMSOLL_RANDOM_GRAPHS=<first seed>:<count> runs others.
 #include <gtest/gtest.h>
 
 #include <cstdio>

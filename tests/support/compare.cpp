@@ -52,8 +52,9 @@ std::string difference(const Tensor& got, const Tensor& want, double tolerance, 
   }
   if (first < 0) return "";
   return concat("element ", first, " of ", want.type(), ": got ", number(element(got, first)), ", want ",
-                number(element(want, first)), "; off by up to ", number(largest > 0 ? worst / largest : worst),
-                " of the largest element, allowed ", number(tolerance));
+                number(element(want, first)), "; off by up to ",
+                number(largest > 0 ? worst / largest : worst), " of the largest element, allowed ",
+                number(tolerance));
 }
 
 std::string bit_difference(const Tensor& got, const Tensor& want) {

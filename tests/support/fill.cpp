@@ -57,9 +57,7 @@ uint64_t hash_at(uint64_t seed, uint64_t i) {
   return z ^ (z >> 31);
 }
 
-double unit_at(uint64_t seed, uint64_t i) {
-  return static_cast<double>(hash_at(seed, i) >> 11) * 0x1p-53;
-}
+double unit_at(uint64_t seed, uint64_t i) { return static_cast<double>(hash_at(seed, i) >> 11) * 0x1p-53; }
 
 uint64_t hash_text(std::string_view text) {
   uint64_t h = 0xCBF29CE484222325u;

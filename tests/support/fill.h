@@ -1,5 +1,5 @@
-// Inputs that C++ and Python make alike: element i is a hash of (seed, i), so that a golden file needs to hold no
-// inputs. tests/golden/inputs.py is the other half.
+// Inputs that C++ and Python make alike: element i is a hash of (seed, i), so that a golden file needs to
+// hold no inputs. tests/golden/inputs.py is the other half.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ uint64_t hash_at(uint64_t seed, uint64_t i);
 double unit_at(uint64_t seed, uint64_t i);
 uint64_t hash_text(std::string_view text);  // FNV-1a
 
-// Floats are uniform in [low, high); integers uniform in [ceil(low), floor(high)], for unsigned ones from 0; bools
-// are fair; complex ones have both parts uniform. Halves are rounded from float.
+// Floats are uniform in [low, high); integers uniform in [ceil(low), floor(high)], for unsigned ones from 0;
+// bools are fair; complex ones have both parts uniform. Halves are rounded from float.
 Tensor fill(DType dtype, const Shape& shape, double low, double high, uint64_t seed);
 
 // Element i as a double (of a complex tensor: part i, two per element). 64-bit integers lose their low bits.

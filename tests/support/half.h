@@ -1,5 +1,5 @@
-// float16 and bfloat16 as bits, rounded to nearest even. The tests' own, so that they do not judge the engine's
-// conversions by themselves.
+// float16 and bfloat16 as bits, rounded to nearest even. The tests' own, so that they do not judge the
+// engine's conversions by themselves.
 #pragma once
 
 #include <bit>

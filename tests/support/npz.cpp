@@ -58,7 +58,8 @@ NpyArray parse_npy(const Bytes& file) {
   array.type = match(header, "'descr': *'([^']+)'");
   const std::string shape = match(header, "'shape': *\\(([^)]*)\\)");
   const std::regex number("\\d+");
-  for (auto it = std::sregex_iterator(shape.begin(), shape.end(), number); it != std::sregex_iterator(); ++it) {
+  for (auto it = std::sregex_iterator(shape.begin(), shape.end(), number); it != std::sregex_iterator();
+       ++it) {
     array.shape.push_back(std::stoll(it->str()));
   }
   array.bytes.assign(file.begin() + static_cast<ptrdiff_t>(start), file.end());
@@ -74,7 +75,8 @@ int64_t NpyArray::elements() const {
 }
 
 void NpyArray::check_item_size(size_t bytes_per_item) const {
-  if (bytes.size() != static_cast<size_t>(elements()) * bytes_per_item) bad("array of " + type + " read as another type");
+  if (bytes.size() != static_cast<size_t>(elements()) * bytes_per_item)
+    bad("array of " + type + " read as another type");
 }
 
 std::map<std::string, NpyArray> read_npz(const std::string& path) {

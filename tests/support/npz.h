@@ -1,5 +1,5 @@
-// Reads the .npz files that NumPy writes: a zip of .npy arrays, stored or deflated. Enough for golden files and the
-// demo's data; C order only.
+// Reads the .npz files that NumPy writes: a zip of .npy arrays, stored or deflated. Enough for golden files
+// and the demo's data; C order only.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace plimsoll::testing {
 
 struct NpyArray {
-  std::string type;            // NumPy's: "<f4", "|u1", "<i8"
+  std::string type;  // NumPy's: "<f4", "|u1", "<i8"
   std::vector<int64_t> shape;
   std::vector<unsigned char> bytes;
 

@@ -1,5 +1,5 @@
-// MultiHeadAttention: mha({query, value}) or mha({query, value, key}). By name: "attention_mask" (bool, true where to
-// look); as constants "use_causal_mask" and "return_attention_scores" (then it has two outputs).
+// MultiHeadAttention: mha({query, value}) or mha({query, value, key}). By name: "attention_mask" (bool, true
+// where to look); as constants "use_causal_mask" and "return_attention_scores" (then it has two outputs).
 #pragma once
 
 #include "plimsoll/layer.h"

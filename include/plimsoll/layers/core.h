@@ -45,8 +45,8 @@ struct EmbeddingOptions {
 };
 Layer Embedding(int64_t input_dim, int64_t output_dim, const EmbeddingOptions& options = {});
 
-// A dense layer by an equation: EinsumDense("abc,cd->abd", {-1, 64}, {.bias_axes = "d"}). The output shape is without the
-// batch; -1 where it is the input's.
+// A dense layer by an equation: EinsumDense("abc,cd->abd", {-1, 64}, {.bias_axes = "d"}). The output shape is
+// without the batch; -1 where it is the input's.
 struct EinsumDenseOptions {
   std::string activation = "linear";
   std::string bias_axes = {};  // empty: no bias

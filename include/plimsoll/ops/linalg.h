@@ -15,6 +15,7 @@ Tensor dot_general(const Tensor& a, const Tensor& b, const Ints& a_contract, con
 Tensor matmul(const Tensor& a, const Tensor& b);
 // act(dot_general(a, b) + bias); bias has one axis, the last of the result; `activation` as in dense().
 // activation: "linear", "relu", "sigmoid", "tanh", "gelu", "gelu_tanh", "silu".
-Tensor dense(const Tensor& x, const Tensor& kernel, const Tensor& bias, std::string_view activation = "linear");
+Tensor dense(const Tensor& x, const Tensor& kernel, const Tensor& bias,
+             std::string_view activation = "linear");
 
 }  // namespace plimsoll

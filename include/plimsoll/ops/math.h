@@ -1,5 +1,5 @@
-// Element-wise ops. Binary ones broadcast as NumPy does and promote dtypes as Keras does; a plain number takes
-// the dtype of the tensor beside it. Names and results are those of keras.ops.
+// Element-wise ops. Binary ones broadcast as NumPy does and promote dtypes as Keras does; a plain number
+// takes the dtype of the tensor beside it. Names and results are those of keras.ops.
 #pragma once
 
 #include "plimsoll/tensor.h"

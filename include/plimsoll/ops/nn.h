@@ -11,8 +11,8 @@
 namespace plimsoll {
 
 struct ConvOptions {
-  Ints strides = {};     // per spatial axis; empty: 1
-  Ints pad_low = {};     // empty: 0; may be negative only through pad()
+  Ints strides = {};  // per spatial axis; empty: 1
+  Ints pad_low = {};  // empty: 0; may be negative only through pad()
   Ints pad_high = {};
   Ints lhs_dilation = {};  // of the input: > 1 makes a transposed convolution
   Ints rhs_dilation = {};  // of the kernel

@@ -1,5 +1,6 @@
-// Fused optimizer updates: one pass over a weight and its slots. Scalars that change from step to step are tensors of
-// shape () so that a program serves all steps. Each returns the new weight, then the new slots, as Keras 3 computes them.
+// Fused optimizer updates: one pass over a weight and its slots. Scalars that change from step to step are
+// tensors of shape () so that a program serves all steps. Each returns the new weight, then the new slots, as
+// Keras 3 computes them.
 #pragma once
 
 #include <vector>
@@ -9,14 +10,25 @@
 namespace plimsoll {
 
 // step: int64 scalar, 0 in the first step.
-struct AdamOptions { double beta_1 = 0.9; double beta_2 = 0.999; double epsilon = 1e-7; double weight_decay = 0.0; };
+struct AdamOptions {
+  double beta_1 = 0.9;
+  double beta_2 = 0.999;
+  double epsilon = 1e-7;
+  double weight_decay = 0.0;
+};
 std::vector<Tensor> adam_update(const Tensor& w, const Tensor& grad, const Tensor& m, const Tensor& v,
-                                const Tensor& learning_rate, const Tensor& step, const AdamOptions& options = {});
+                                const Tensor& learning_rate, const Tensor& step,
+                                const AdamOptions& options = {});
 // momentum 0: the slot may be undefined, and only the weight comes back.
 std::vector<Tensor> sgd_update(const Tensor& w, const Tensor& grad, const Tensor& velocity,
                                const Tensor& learning_rate, double momentum = 0.0, bool nesterov = false);
-struct RmspropOptions { double rho = 0.9; double momentum = 0.0; double epsilon = 1e-7; };
-std::vector<Tensor> rmsprop_update(const Tensor& w, const Tensor& grad, const Tensor& velocity, const Tensor& momentum,
-                                   const Tensor& learning_rate, const RmspropOptions& options = {});
+struct RmspropOptions {
+  double rho = 0.9;
+  double momentum = 0.0;
+  double epsilon = 1e-7;
+};
+std::vector<Tensor> rmsprop_update(const Tensor& w, const Tensor& grad, const Tensor& velocity,
+                                   const Tensor& momentum, const Tensor& learning_rate,
+                                   const RmspropOptions& options = {});
 
 }  // namespace plimsoll

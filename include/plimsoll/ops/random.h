@@ -1,5 +1,5 @@
-// Counter-based random numbers (Philox 4x32-10): element i of a tensor depends on the key and i alone, so the result is
-// the same on every device, for every number of threads and every order of evaluation.
+// Counter-based random numbers (Philox 4x32-10): element i of a tensor depends on the key and i alone, so the
+// result is the same on every device, for every number of threads and every order of evaluation.
 #pragma once
 
 #include "plimsoll/tensor.h"

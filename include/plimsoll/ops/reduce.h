@@ -22,8 +22,10 @@ Tensor cumprod(const Tensor& x, int axis, bool reverse = false);
 Tensor cummax(const Tensor& x, int axis, bool reverse = false);
 
 // Windows over any axes, XLA style: sizes, strides and paddings have one entry per axis of x.
-Tensor reduce_window_sum(const Tensor& x, const Ints& window, const Ints& strides, const Ints& low, const Ints& high);
-Tensor reduce_window_max(const Tensor& x, const Ints& window, const Ints& strides, const Ints& low, const Ints& high);
+Tensor reduce_window_sum(const Tensor& x, const Ints& window, const Ints& strides, const Ints& low,
+                         const Ints& high);
+Tensor reduce_window_max(const Tensor& x, const Ints& window, const Ints& strides, const Ints& low,
+                         const Ints& high);
 // The gradient of reduce_window_max: adds each element of dy where its window has its (first) maximum.
 Tensor select_and_scatter_add(const Tensor& x, const Tensor& dy, const Ints& window, const Ints& strides,
                               const Ints& low, const Ints& high);

@@ -31,7 +31,8 @@ Tensor dynamic_update_slice(const Tensor& x, const Tensor& update, const Tensor&
 // 0, 1, 2, ... along one axis.
 Tensor iota(DType dtype, const Shape& shape, int axis);
 
-// x.shape[:axis] + indices.shape + x.shape[axis+1:]. An index outside is clamped after wrapping negative ones.
+// x.shape[:axis] + indices.shape + x.shape[axis+1:]. An index outside is clamped after wrapping negative
+// ones.
 Tensor take(const Tensor& x, const Tensor& indices, int axis);
 // indices (..., k) name the first k axes of x; the result is indices.shape[:-1] + x.shape[k:].
 Tensor gather_nd(const Tensor& x, const Tensor& indices);

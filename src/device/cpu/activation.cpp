@@ -19,8 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // The f32 rational form x P(x^2) / Q(x^2) on [-4, 4], beyond which erf rounds to 1: within 3 ulp.
 template <class D>
-  requires(sizeof(hn::TFromD<D>) == 4)
-HWY_INLINE hn::Vec<D> vector_erf(D d, hn::Vec<D> v) {
+requires(sizeof(hn::TFromD<D>) == 4) HWY_INLINE hn::Vec<D> vector_erf(D d, hn::Vec<D> v) {
   const auto four = hn::Set(d, 4.0f);
   auto x = hn::IfThenElse(hn::Gt(v, four), four, v);
   x = hn::IfThenElse(hn::Lt(x, hn::Neg(four)), hn::Neg(four), x);
@@ -42,8 +41,7 @@ HWY_INLINE hn::Vec<D> vector_erf(D d, hn::Vec<D> v) {
 }
 
 template <class D>
-  requires(sizeof(hn::TFromD<D>) == 8)
-HWY_INLINE hn::Vec<D> vector_erf(D d, hn::Vec<D> v) {
+requires(sizeof(hn::TFromD<D>) == 8) HWY_INLINE hn::Vec<D> vector_erf(D d, hn::Vec<D> v) {
   HWY_ALIGN double lanes[HWY_MAX_BYTES / sizeof(double)];
   hn::Store(v, d, lanes);
   for (size_t i = 0; i < hn::Lanes(d); ++i) lanes[i] = std::erf(lanes[i]);
@@ -59,10 +57,14 @@ HWY_INLINE hn::Vec<D> half_plus(D d, hn::Vec<D> x, hn::Vec<D> s) {  // x (1 + s)
 template <Activation kind, class D>
 HWY_INLINE hn::Vec<D> activate(D d, hn::Vec<D> x) {
   using T = hn::TFromD<D>;
-  if constexpr (kind == Activation::relu) return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);
-  else if constexpr (kind == Activation::sigmoid) return vm::sigmoid(d, x);
-  else if constexpr (kind == Activation::tanh) return vm::tanh(d, x);
-  else if constexpr (kind == Activation::silu) return hn::Mul(x, vm::sigmoid(d, x));
+  if constexpr (kind == Activation::relu)
+    return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);
+  else if constexpr (kind == Activation::sigmoid)
+    return vm::sigmoid(d, x);
+  else if constexpr (kind == Activation::tanh)
+    return vm::tanh(d, x);
+  else if constexpr (kind == Activation::silu)
+    return hn::Mul(x, vm::sigmoid(d, x));
   else if constexpr (kind == Activation::gelu) {
     return half_plus(d, x, vector_erf(d, hn::Mul(x, hn::Set(d, T(0.70710678118654752)))));
   } else {
@@ -86,7 +88,8 @@ HWY_INLINE hn::Vec<D> gelu_slope(D d, hn::Vec<D> x) {
   using T = hn::TFromD<D>;
   const auto half = hn::Set(d, T(0.5)), one = hn::Set(d, T(1)), x2 = hn::Mul(x, x);
   if constexpr (kind == Activation::gelu) {
-    const auto density = hn::Mul(vm::exp_negative(d, hn::Mul(x2, hn::Set(d, T(-0.5)))), hn::Set(d, T(0.39894228040143268)));
+    const auto density =
+        hn::Mul(vm::exp_negative(d, hn::Mul(x2, hn::Set(d, T(-0.5)))), hn::Set(d, T(0.39894228040143268)));
     const auto share = vector_erf(d, hn::Mul(x, hn::Set(d, T(0.70710678118654752))));
     return hn::MulAdd(x, density, hn::MulAdd(share, half, half));
   } else {
@@ -111,9 +114,13 @@ void apply_slope(const void* const* in, void* out, size_t n, const double*) {
 }
 
 template <class T>
-constexpr std::array<ActivationFn, 7> kTable = {
-    nullptr, apply<Activation::relu, T>, apply<Activation::sigmoid, T>, apply<Activation::tanh, T>,
-    apply<Activation::gelu, T>, apply<Activation::gelu_tanh, T>, apply<Activation::silu, T>};
+constexpr std::array<ActivationFn, 7> kTable = {nullptr,
+                                                apply<Activation::relu, T>,
+                                                apply<Activation::sigmoid, T>,
+                                                apply<Activation::tanh, T>,
+                                                apply<Activation::gelu, T>,
+                                                apply<Activation::gelu_tanh, T>,
+                                                apply<Activation::silu, T>};
 
 ActivationFn kernel_f32(Activation a) { return kTable<float>[static_cast<size_t>(a)]; }
 ActivationFn kernel_f64(Activation a) { return kTable<double>[static_cast<size_t>(a)]; }
@@ -139,11 +146,13 @@ HWY_EXPORT(slope_f32);
 HWY_EXPORT(slope_f64);
 
 ActivationFn activation_kernel(Activation activation, DType dtype) {
-  return dtype == DType::f64 ? HWY_DYNAMIC_DISPATCH(kernel_f64)(activation) : HWY_DYNAMIC_DISPATCH(kernel_f32)(activation);
+  return dtype == DType::f64 ? HWY_DYNAMIC_DISPATCH(kernel_f64)(activation)
+                             : HWY_DYNAMIC_DISPATCH(kernel_f32)(activation);
 }
 
 ActivationFn gelu_gradient_kernel(Activation activation, DType dtype) {
-  return dtype == DType::f64 ? HWY_DYNAMIC_DISPATCH(slope_f64)(activation) : HWY_DYNAMIC_DISPATCH(slope_f32)(activation);
+  return dtype == DType::f64 ? HWY_DYNAMIC_DISPATCH(slope_f64)(activation)
+                             : HWY_DYNAMIC_DISPATCH(slope_f32)(activation);
 }
 
 std::optional<Activation> activation_from_name(std::string_view name) {

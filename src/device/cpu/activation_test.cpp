@@ -19,7 +19,8 @@ double reference(Activation a, double x) {
     case Activation::sigmoid: return s;
     case Activation::tanh: return std::tanh(x);
     case Activation::gelu: return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
-    case Activation::gelu_tanh: return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    case Activation::gelu_tanh:
+      return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
     case Activation::silu: return x * s;
   }
   return 0;
@@ -33,7 +34,8 @@ void check(Activation a, double tolerance) {
   const void* const in[] = {y.data()};
   activation_kernel(a, sizeof(T) == 4 ? DType::f32 : DType::f64)(in, y.data(), y.size(), nullptr);
   for (size_t i = 0; i < x.size(); ++i) {
-    ASSERT_NEAR(y[i], reference(a, x[i]), tolerance * std::max(1.0, std::abs(double(x[i])))) << int(a) << " at " << x[i];
+    ASSERT_NEAR(y[i], reference(a, x[i]), tolerance * std::max(1.0, std::abs(double(x[i]))))
+        << int(a) << " at " << x[i];
   }
 }
 

@@ -33,7 +33,8 @@ struct BatchNorm {
   int64_t chunks() const { return rows == 0 ? 0 : (rows - 1) / chunk_rows() + 1; }
 };
 
-// Pointers into scratch: two rows of sums per chunk, then rows of doubles and of coefficients, one per channel.
+// Pointers into scratch: two rows of sums per chunk, then rows of doubles and of coefficients, one per
+// channel.
 template <class T>
 struct Work {
   T* sums;
@@ -43,7 +44,8 @@ struct Work {
 
 template <class T>
 int64_t work_bytes(const BatchNorm& n) {
-  return n.channels * static_cast<int64_t>((2 * static_cast<size_t>(n.chunks()) + 3) * sizeof(T) + 2 * sizeof(double));
+  return n.channels *
+         static_cast<int64_t>((2 * static_cast<size_t>(n.chunks()) + 3) * sizeof(T) + 2 * sizeof(double));
 }
 
 template <class T>
@@ -125,18 +127,20 @@ void merge_statistics(const BatchNorm& n, const T* x, const Work<T>& w) {
 }
 
 template <class T>
-void normalize_rows(const BatchNorm& n, const ForwardArgs<T>& a, const Work<T>& w, int64_t begin, int64_t end) {
+void normalize_rows(const BatchNorm& n, const ForwardArgs<T>& a, const Work<T>& w, int64_t begin,
+                    int64_t end) {
   const hn::ScalableTag<T> d;
   const auto zero = hn::Zero(d);
   for (int64_t r = begin; r < end; ++r) {
     const int64_t at = r * n.channels;
-    vm::for_vectors(d, static_cast<size_t>(n.channels), [&](size_t, const auto& load, const auto& store) HWY_ATTR {
-      auto v = hn::Sub(load(a.x + at, T{0}), load(a.mean, T{0}));
-      v = hn::MulAdd(v, load(w.a, T{0}), load(a.beta, T{0}));
-      if (n.residual) v = hn::Add(v, load(a.residual + at, T{0}));
-      if (n.relu) v = hn::IfThenElse(hn::Lt(v, zero), zero, v);  // a NaN stays
-      store(v, a.y + at);
-    });
+    vm::for_vectors(d, static_cast<size_t>(n.channels),
+                    [&](size_t, const auto& load, const auto& store) HWY_ATTR {
+                      auto v = hn::Sub(load(a.x + at, T{0}), load(a.mean, T{0}));
+                      v = hn::MulAdd(v, load(w.a, T{0}), load(a.beta, T{0}));
+                      if (n.residual) v = hn::Add(v, load(a.residual + at, T{0}));
+                      if (n.relu) v = hn::IfThenElse(hn::Lt(v, zero), zero, v);  // a NaN stays
+                      store(v, a.y + at);
+                    });
   }
 }
 
@@ -146,7 +150,8 @@ void forward(const BatchNorm& n, const ForwardArgs<T>& a, const Work<T>& w) {
   parallel_for(n.chunks(), n.threads, [&](int64_t chunk, int) noexcept {
     const int64_t begin = chunk * n.chunk_rows();
     T* const sum = w.sums + 2 * chunk * n.channels;
-    chunk_sums(a.x + begin * n.channels, std::min(n.chunk_rows(), n.rows - begin), channels, sum, sum + n.channels);
+    chunk_sums(a.x + begin * n.channels, std::min(n.chunk_rows(), n.rows - begin), channels, sum,
+               sum + n.channels);
   });
   merge_statistics(n, a.x, w);
   const double rows = static_cast<double>(std::max<int64_t>(n.rows, 1));
@@ -154,7 +159,8 @@ void forward(const BatchNorm& n, const ForwardArgs<T>& a, const Work<T>& w) {
     const double variance = std::max(w.square[c], 0.0) / rows;
     a.mean[c] = static_cast<T>(w.mean[c]);
     a.variance[c] = static_cast<T>(w.square[c] != w.square[c] ? w.square[c] : variance);
-    w.a[c] = static_cast<T>(static_cast<double>(a.gamma[c]) / std::sqrt(static_cast<double>(a.variance[c]) + n.epsilon));
+    w.a[c] = static_cast<T>(static_cast<double>(a.gamma[c]) /
+                            std::sqrt(static_cast<double>(a.variance[c]) + n.epsilon));
   }
   parallel_rows(n.rows, n.channels, n.threads,
                 [&](int64_t begin, int64_t end) { normalize_rows(n, a, w, begin, end); });
@@ -162,7 +168,8 @@ void forward(const BatchNorm& n, const ForwardArgs<T>& a, const Work<T>& w) {
 
 // dz, the gradient below the activation, of the vector at hand.
 template <class T, class D, class Load>
-HWY_INLINE hn::Vec<D> below_activation(const BatchNorm& n, const BackwardArgs<T>& a, D d, int64_t at, const Load& load) {
+HWY_INLINE hn::Vec<D> below_activation(const BatchNorm& n, const BackwardArgs<T>& a, D d, int64_t at,
+                                       const Load& load) {
   const auto dy = load(a.dy + at, T{0});
   if (!n.relu) return dy;
   return hn::IfThenElseZero(hn::Gt(load(a.y + at, T{0}), hn::Zero(d)), dy);
@@ -170,7 +177,8 @@ HWY_INLINE hn::Vec<D> below_activation(const BatchNorm& n, const BackwardArgs<T>
 
 // Sums of dz and of dz * (x - mean) over rows [begin, end).
 template <class T>
-void chunk_gradient_sums(const BatchNorm& n, const BackwardArgs<T>& a, int64_t begin, int64_t end, T* sum, T* product) {
+void chunk_gradient_sums(const BatchNorm& n, const BackwardArgs<T>& a, int64_t begin, int64_t end, T* sum,
+                         T* product) {
   const hn::ScalableTag<T> d;
   const auto channels = static_cast<size_t>(n.channels);
   std::fill_n(sum, channels, T{0});
@@ -194,19 +202,21 @@ void chunk_gradient_sums(const BatchNorm& n, const BackwardArgs<T>& a, int64_t b
 
 // dx = a * dz + b * (x - mean) + c, or 0 below a relu that let nothing through
 template <class T>
-void gradient_rows(const BatchNorm& n, const BackwardArgs<T>& a, const Work<T>& w, int64_t begin, int64_t end) {
+void gradient_rows(const BatchNorm& n, const BackwardArgs<T>& a, const Work<T>& w, int64_t begin,
+                   int64_t end) {
   const hn::ScalableTag<T> d;
   for (int64_t r = begin; r < end; ++r) {
     const int64_t at = r * n.channels;
-    vm::for_vectors(d, static_cast<size_t>(n.channels), [&](size_t, const auto& load, const auto& store) HWY_ATTR {
-      const auto dz = below_activation(n, a, d, at, load);
-      const auto x = load(a.x + at, T{0});
-      if (a.dresidual != nullptr) store(dz, a.dresidual + at);
-      const auto rest = hn::MulAdd(load(w.b, T{0}), hn::Sub(x, load(a.mean, T{0})), load(w.c, T{0}));
-      auto dx = hn::MulAdd(load(w.a, T{0}), dz, rest);
-      if (n.input_relu) dx = hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), dx);
-      store(dx, a.dx + at);
-    });
+    vm::for_vectors(
+        d, static_cast<size_t>(n.channels), [&](size_t, const auto& load, const auto& store) HWY_ATTR {
+          const auto dz = below_activation(n, a, d, at, load);
+          const auto x = load(a.x + at, T{0});
+          if (a.dresidual != nullptr) store(dz, a.dresidual + at);
+          const auto rest = hn::MulAdd(load(w.b, T{0}), hn::Sub(x, load(a.mean, T{0})), load(w.c, T{0}));
+          auto dx = hn::MulAdd(load(w.a, T{0}), dz, rest);
+          if (n.input_relu) dx = hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), dx);
+          store(dx, a.dx + at);
+        });
   }
 }
 
@@ -239,9 +249,15 @@ void backward(const BatchNorm& n, const BackwardArgs<T>& a, const Work<T>& w) {
 }
 
 void forward_f32(const BatchNorm& n, const ForwardArgs<float>& a, const Work<float>& w) { forward(n, a, w); }
-void forward_f64(const BatchNorm& n, const ForwardArgs<double>& a, const Work<double>& w) { forward(n, a, w); }
-void backward_f32(const BatchNorm& n, const BackwardArgs<float>& a, const Work<float>& w) { backward(n, a, w); }
-void backward_f64(const BatchNorm& n, const BackwardArgs<double>& a, const Work<double>& w) { backward(n, a, w); }
+void forward_f64(const BatchNorm& n, const ForwardArgs<double>& a, const Work<double>& w) {
+  forward(n, a, w);
+}
+void backward_f32(const BatchNorm& n, const BackwardArgs<float>& a, const Work<float>& w) {
+  backward(n, a, w);
+}
+void backward_f64(const BatchNorm& n, const BackwardArgs<double>& a, const Work<double>& w) {
+  backward(n, a, w);
+}
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -313,13 +329,15 @@ BatchNorm state_of(const KernelQuery& q, const Shape& x) {
 
 Kernel forward_kernel(const KernelQuery& q) {
   const BatchNorm n = state_of(q, q.in[0].shape);
-  if (q.in[0].dtype == DType::f64) return make_kernel<BatchNorm, run_forward<double>>("highway", n, work_bytes<double>(n));
+  if (q.in[0].dtype == DType::f64)
+    return make_kernel<BatchNorm, run_forward<double>>("highway", n, work_bytes<double>(n));
   return make_kernel<BatchNorm, run_forward<float>>("highway", n, work_bytes<float>(n));
 }
 
 Kernel backward_kernel(const KernelQuery& q) {
   const BatchNorm n = state_of(q, q.in[1].shape);
-  if (q.in[0].dtype == DType::f64) return make_kernel<BatchNorm, run_backward<double>>("highway", n, work_bytes<double>(n));
+  if (q.in[0].dtype == DType::f64)
+    return make_kernel<BatchNorm, run_backward<double>>("highway", n, work_bytes<double>(n));
   return make_kernel<BatchNorm, run_backward<float>>("highway", n, work_bytes<float>(n));
 }
 

@@ -44,7 +44,8 @@ struct Trial {
       for (size_t r = 0; r < rows; ++r) variance[c] += std::pow(at(x, r, c) - mean[c], 2) / n;
       const double rstd = 1 / std::sqrt(variance[c] + kEpsilon);
       for (size_t r = 0; r < rows; ++r) {
-        double v = (at(x, r, c) - mean[c]) * rstd * static_cast<double>(gamma[c]) + static_cast<double>(beta[c]);
+        double v =
+            (at(x, r, c) - mean[c]) * rstd * static_cast<double>(gamma[c]) + static_cast<double>(beta[c]);
         if (residual) v += at(added, r, c);
         y[r * channels + c] = relu ? std::max(v, 0.0) : v;
         const double dz = relu && v <= 0 ? 0 : at(dy, r, c);
@@ -60,11 +61,16 @@ struct Trial {
     }
   }
 
-  double at(const std::vector<T>& v, size_t r, size_t c) const { return static_cast<double>(v[r * channels + c]); }
-  TensorType wide() const { return {kDType<T>, Shape{static_cast<int64_t>(rows), static_cast<int64_t>(channels)}}; }
+  double at(const std::vector<T>& v, size_t r, size_t c) const {
+    return static_cast<double>(v[r * channels + c]);
+  }
+  TensorType wide() const {
+    return {kDType<T>, Shape{static_cast<int64_t>(rows), static_cast<int64_t>(channels)}};
+  }
   TensorType thin() const { return {kDType<T>, Shape{static_cast<int64_t>(channels)}}; }
   Attrs attrs() const {
-    return {{"epsilon", kEpsilon}, {"activation", std::string(relu ? "relu" : "linear")}, {"residual", residual}};
+    return {
+        {"epsilon", kEpsilon}, {"activation", std::string(relu ? "relu" : "linear")}, {"residual", residual}};
   }
 
   std::vector<Bytes> forward(int threads) const {
@@ -74,7 +80,9 @@ struct Trial {
     return call_kernel(highway::prepare_batch_norm, in, {wide(), thin(), thin()}, attrs(), args, threads);
   }
   std::vector<Bytes> backward(int threads) const {
-    const auto narrow = [](const std::vector<double>& v) { return to_bytes(std::vector<T>(v.begin(), v.end())); };
+    const auto narrow = [](const std::vector<double>& v) {
+      return to_bytes(std::vector<T>(v.begin(), v.end()));
+    };
     std::vector<TensorType> in{wide(), wide(), thin(), thin(), thin()}, out{wide(), thin(), thin()};
     std::vector<Bytes> args{to_bytes(dy), to_bytes(x), to_bytes(gamma), narrow(mean), narrow(variance)};
     if (relu) in.push_back(wide()), args.push_back(narrow(y));

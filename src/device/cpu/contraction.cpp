@@ -46,7 +46,9 @@ struct Operand {
         batch(batch_axes.begin(), batch_axes.end()) {
     for (size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
     for (int64_t axis = 0; axis < shape.rank(); ++axis) {
-      const auto has = [&](const auto& list) { return std::find(list.begin(), list.end(), axis) != list.end(); };
+      const auto has = [&](const auto& list) {
+        return std::find(list.begin(), list.end(), axis) != list.end();
+      };
       if (!has(contract) && !has(batch)) free.push_back(axis);
     }
   }
@@ -155,14 +157,17 @@ int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 }  // namespace
 
-Kernel prepare_contraction(const KernelQuery& q, const ContractionAxes& axes, const ContractionEpilogue& epilogue) {
-  const Operand a(q.in[0].shape, axes.a_contract, axes.a_batch), b(q.in[1].shape, axes.b_contract, axes.b_batch);
+Kernel prepare_contraction(const KernelQuery& q, const ContractionAxes& axes,
+                           const ContractionEpilogue& epilogue) {
+  const Operand a(q.in[0].shape, axes.a_contract, axes.a_batch),
+      b(q.in[1].shape, axes.b_contract, axes.b_batch);
   bool copy_a = false, copy_b = false;
   std::optional<GemmProblem> p = as_gemm(a, b);
   if (!p && (p = as_gemm(a, b.copied()))) copy_b = true;
   if (!p && (p = as_gemm(a.copied(), b))) copy_a = true;
   if (!p && (p = as_gemm(a.copied(), b.copied()))) copy_a = copy_b = true;
-  if (!p) fail(ErrorKind::unsupported, "dot_general", "no kernel for ", q.in[0].shape, " and ", q.in[1].shape);
+  if (!p)
+    fail(ErrorKind::unsupported, "dot_general", "no kernel for ", q.in[0].shape, " and ", q.in[1].shape);
   p->dtype = q.in[0].dtype;
   p->threads = available_threads(q.threads);
   p->bias = epilogue.bias;

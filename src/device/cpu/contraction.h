@@ -25,12 +25,14 @@ struct ContractionEpilogue {
 };
 
 // q.in: a, b and the bias, if there is one; q.out: the result. For f32 and f64.
-Kernel prepare_contraction(const KernelQuery& q, const ContractionAxes& axes, const ContractionEpilogue& epilogue);
+Kernel prepare_contraction(const KernelQuery& q, const ContractionAxes& axes,
+                           const ContractionEpilogue& epilogue);
 
-// On oneDNN: large f32 products without batch axes. prepare throws Error{unsupported} where oneDNN has no kernel of its own
-// for the processor. Requires: contraction_fits_onednn().
+// On oneDNN: large f32 products without batch axes. prepare throws Error{unsupported} where oneDNN has no
+// kernel of its own for the processor. Requires: contraction_fits_onednn().
 bool contraction_fits_onednn(const KernelQuery& q, const ContractionAxes& axes);
-Kernel prepare_contraction_onednn(const KernelQuery& q, const ContractionAxes& axes, bool bias, Activation activation);
+Kernel prepare_contraction_onednn(const KernelQuery& q, const ContractionAxes& axes, bool bias,
+                                  Activation activation);
 
 // Plain loops, every dtype, sums in double (or in the integer type itself). No epilogue.
 Kernel prepare_contraction_reference(const KernelQuery& q, const ContractionAxes& axes);

@@ -1,5 +1,6 @@
-// Large products of f32 matrices on oneDNN, where it has a kernel of its own for the processor ("brgemm", from AVX-512
-// on). Elsewhere its matmul falls back to a GEMM that allocates while it runs, and our own is taken.
+// Large products of f32 matrices on oneDNN, where it has a kernel of its own for the processor ("brgemm",
+// from AVX-512 on). Elsewhere its matmul falls back to a GEMM that allocates while it runs, and our own is
+// taken.
 #include "device/cpu/contraction.h"
 #include "device/cpu/onednn.h"
 #include "plimsoll/error.h"
@@ -37,8 +38,8 @@ std::optional<Matrix> as_matrix(const Shape& shape, std::span<const int64_t> con
 
 memory::desc matrix_desc(const Matrix& m, bool swap) {
   const bool transposed = m.transposed != swap;
-  return memory::desc(swap ? memory::dims{m.columns, m.rows} : memory::dims{m.rows, m.columns}, memory::data_type::f32,
-                      transposed ? memory::format_tag::ba : memory::format_tag::ab);
+  return memory::desc(swap ? memory::dims{m.columns, m.rows} : memory::dims{m.rows, m.columns},
+                      memory::data_type::f32, transposed ? memory::format_tag::ba : memory::format_tag::ab);
 }
 
 void add_activation(dnnl::post_ops& ops, Activation activation) {
@@ -67,10 +68,13 @@ bool contraction_fits_onednn(const KernelQuery& q, const ContractionAxes& axes) 
   if (q.in[0].dtype != DType::f32 || !axes.a_batch.empty()) return false;
   const auto a = as_matrix(q.in[0].shape, axes.a_contract), b = as_matrix(q.in[1].shape, axes.b_contract);
   if (!a || !b) return false;
-  return 2.0 * static_cast<double>(a->rows) * static_cast<double>(a->columns) * static_cast<double>(b->rows) >= kWorthIt;
+  return 2.0 * static_cast<double>(a->rows) * static_cast<double>(a->columns) *
+             static_cast<double>(b->rows) >=
+         kWorthIt;
 }
 
-Kernel prepare_contraction_onednn(const KernelQuery& q, const ContractionAxes& axes, bool bias, Activation activation) {
+Kernel prepare_contraction_onednn(const KernelQuery& q, const ContractionAxes& axes, bool bias,
+                                  Activation activation) {
   const Matrix a = *as_matrix(q.in[0].shape, axes.a_contract), b = *as_matrix(q.in[1].shape, axes.b_contract);
   return onednn::checked("dot_general", [&] {
     const int threads = available_threads(q.threads);
@@ -82,13 +86,15 @@ Kernel prepare_contraction_onednn(const KernelQuery& q, const ContractionAxes& a
     const memory::desc dst({a.rows, b.rows}, memory::data_type::f32, memory::format_tag::ab);
     const memory::desc offset({1, b.rows}, memory::data_type::f32, memory::format_tag::ab);
     const memory::desc left = matrix_desc(a, false), right = matrix_desc(b, true);
-    const dnnl::matmul::primitive_desc desc = bias ? dnnl::matmul::primitive_desc(onednn::engine(), left, right, offset, dst, attr)
-                                                   : dnnl::matmul::primitive_desc(onednn::engine(), left, right, dst, attr);
+    const dnnl::matmul::primitive_desc desc =
+        bias ? dnnl::matmul::primitive_desc(onednn::engine(), left, right, offset, dst, attr)
+             : dnnl::matmul::primitive_desc(onednn::engine(), left, right, dst, attr);
     if (!std::string_view(desc.impl_info_str()).starts_with("brg")) {
       fail(ErrorKind::unsupported, "dot_general", "oneDNN has no brgemm for this processor");
     }
     const int inputs = static_cast<int>(q.in.size());
-    std::vector<onednn::OnednnCall::Binding> bindings = {{DNNL_ARG_SRC, 0}, {DNNL_ARG_WEIGHTS, 1}, {DNNL_ARG_DST, inputs}};
+    std::vector<onednn::OnednnCall::Binding> bindings = {
+        {DNNL_ARG_SRC, 0}, {DNNL_ARG_WEIGHTS, 1}, {DNNL_ARG_DST, inputs}};
     if (bias) bindings.push_back({DNNL_ARG_BIAS, 2});
     State state{onednn::OnednnCall(dnnl::matmul(desc), bindings, threads), inputs + 1};
     const int64_t scratch = state.call.scratch_bytes();

@@ -18,17 +18,21 @@ std::vector<int64_t> offsets(const Shape& shape, std::span<const int64_t> axes) 
   for (const int64_t axis : axes) {
     std::vector<int64_t> next;
     for (const int64_t base : out) {
-      for (int64_t i = 0; i < shape[static_cast<int>(axis)]; ++i) next.push_back(base + i * strides[static_cast<size_t>(axis)]);
+      for (int64_t i = 0; i < shape[static_cast<int>(axis)]; ++i)
+        next.push_back(base + i * strides[static_cast<size_t>(axis)]);
     }
     out = std::move(next);
   }
   return out;
 }
 
-std::vector<int64_t> free_axes(const Shape& shape, std::span<const int64_t> contract, std::span<const int64_t> batch) {
+std::vector<int64_t> free_axes(const Shape& shape, std::span<const int64_t> contract,
+                               std::span<const int64_t> batch) {
   std::vector<int64_t> out;
   for (int64_t axis = 0; axis < shape.rank(); ++axis) {
-    const auto has = [&](std::span<const int64_t> list) { return std::find(list.begin(), list.end(), axis) != list.end(); };
+    const auto has = [&](std::span<const int64_t> list) {
+      return std::find(list.begin(), list.end(), axis) != list.end();
+    };
     if (!has(contract) && !has(batch)) out.push_back(axis);
   }
   return out;
@@ -48,18 +52,27 @@ struct BHalf {
 // What an element is summed in. Integers wrap, so they are summed without a sign.
 template <class T>
 auto wide(T x) {
-  if constexpr (std::is_same_v<T, Half>) return double(f16_to_float(x.bits));
-  else if constexpr (std::is_same_v<T, BHalf>) return double(bf16_to_float(x.bits));
-  else if constexpr (std::is_floating_point_v<T>) return double(x);
-  else if constexpr (std::is_integral_v<T>) return static_cast<uint64_t>(x);
-  else return std::complex<double>(x);
+  if constexpr (std::is_same_v<T, Half>)
+    return double(f16_to_float(x.bits));
+  else if constexpr (std::is_same_v<T, BHalf>)
+    return double(bf16_to_float(x.bits));
+  else if constexpr (std::is_floating_point_v<T>)
+    return double(x);
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<uint64_t>(x);
+  else
+    return std::complex<double>(x);
 }
 template <class T, class W>
 T narrow(W x) {
-  if constexpr (std::is_same_v<T, Half>) return {float_to_f16(static_cast<float>(x))};
-  else if constexpr (std::is_same_v<T, BHalf>) return {float_to_bf16(static_cast<float>(x))};
-  else if constexpr (std::is_same_v<T, bool>) return x != 0;
-  else return static_cast<T>(x);
+  if constexpr (std::is_same_v<T, Half>)
+    return {float_to_f16(static_cast<float>(x))};
+  else if constexpr (std::is_same_v<T, BHalf>)
+    return {float_to_bf16(static_cast<float>(x))};
+  else if constexpr (std::is_same_v<T, bool>)
+    return x != 0;
+  else
+    return static_cast<T>(x);
 }
 
 template <class T>
@@ -81,14 +94,20 @@ void run(const State& s, void* const* args) {
 }
 
 template <class T>
-Kernel make(State state) { return make_kernel<State, run<T>>("reference", std::move(state)); }
+Kernel make(State state) {
+  return make_kernel<State, run<T>>("reference", std::move(state));
+}
 
 }  // namespace
 
 Kernel prepare_contraction_reference(const KernelQuery& q, const ContractionAxes& axes) {
   const Shape &a = q.in[0].shape, &b = q.in[1].shape;
-  State s{offsets(a, axes.a_batch), offsets(b, axes.b_batch), offsets(a, free_axes(a, axes.a_contract, axes.a_batch)),
-          offsets(b, free_axes(b, axes.b_contract, axes.b_batch)), offsets(a, axes.a_contract), offsets(b, axes.b_contract)};
+  State s{offsets(a, axes.a_batch),
+          offsets(b, axes.b_batch),
+          offsets(a, free_axes(a, axes.a_contract, axes.a_batch)),
+          offsets(b, free_axes(b, axes.b_contract, axes.b_batch)),
+          offsets(a, axes.a_contract),
+          offsets(b, axes.b_contract)};
   switch (q.in[0].dtype) {
     case DType::boolean: return make<bool>(std::move(s));
     case DType::u8: return make<uint8_t>(std::move(s));

@@ -25,7 +25,8 @@ Shape result_shape(const Case& c) {
   for (const int64_t axis : c.a_batch) sizes.push_back(c.a[static_cast<int>(axis)]);
   const auto add_free = [&](const Shape& s, const Ints& contract, const Ints& batch) {
     for (int64_t axis = 0; axis < s.rank(); ++axis) {
-      if (std::count(contract.begin(), contract.end(), axis) + std::count(batch.begin(), batch.end(), axis) == 0) {
+      if (std::count(contract.begin(), contract.end(), axis) + std::count(batch.begin(), batch.end(), axis) ==
+          0) {
         sizes.push_back(s[static_cast<int>(axis)]);
       }
     }
@@ -61,7 +62,8 @@ void check(const Case& c) {
   const auto outputs = static_cast<size_t>(shape.elements());
   const auto got = run(prepare_contraction(q, axes, {}), a, b, outputs);
   const auto want = run(prepare_contraction_reference(q, axes), a, b, outputs);
-  for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], sizeof(T) == 4 ? 2e-5 : 1e-13) << "element " << i;
+  for (size_t i = 0; i < got.size(); ++i)
+    ASSERT_NEAR(got[i], want[i], sizeof(T) == 4 ? 2e-5 : 1e-13) << "element " << i;
 }
 
 TEST(Contraction, MatchesTheReferenceOnTypicalAxes) {
@@ -116,7 +118,8 @@ TEST(Contraction, IntegersWrapAndComplexNumbersMultiply) {
   const ContractionAxes axes{one, zero, {}, {}};
   const TensorType in8[] = {{DType::i8, {1, 2}}, {DType::i8, {2, 1}}}, out8[] = {{DType::i8, {1, 1}}};
   const std::vector<int8_t> a = {100, 1}, b = {2, 1};
-  EXPECT_EQ(run(prepare_contraction_reference({in8, out8, attrs}, axes), a, b, 1)[0], static_cast<int8_t>(201));
+  EXPECT_EQ(run(prepare_contraction_reference({in8, out8, attrs}, axes), a, b, 1)[0],
+            static_cast<int8_t>(201));
   const TensorType in[] = {{DType::c64, {1, 1}}, {DType::c64, {1, 1}}}, out[] = {{DType::c64, {1, 1}}};
   const std::vector<float> x = {1, 2}, y = {3, -1};  // (1 + 2i) (3 - i) = 5 + 5i
   EXPECT_EQ(run(prepare_contraction_reference({in, out, attrs}, axes), x, y, 2), (std::vector<float>{5, 5}));

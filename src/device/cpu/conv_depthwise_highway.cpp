@@ -55,15 +55,18 @@ void filter_segment(const DepthwisePlan& p, int64_t index, const T* x, const T* 
   for (int64_t w = 0; w <= windows; ++w) {
     T* const row = sums + w * g.channels;
     const T* const seen = w < windows ? source + p.segments.window_offset[static_cast<size_t>(w)] : nullptr;
-    vm::for_vectors(d, static_cast<size_t>(g.channels), [&](size_t, const auto& load, const auto& store) HWY_ATTR {
-      auto sum = load(row, T{0});
-      for (int64_t i = 0; i < points; ++i) {
-        const auto v = load(from + i * g.channels, T{0});
-        sum = seen == nullptr ? hn::Add(sum, v)
-                              : hn::MulAdd(v, load(seen + p.segments.point_offset[static_cast<size_t>(i)], T{0}), sum);
-      }
-      store(sum, row);
-    });
+    vm::for_vectors(
+        d, static_cast<size_t>(g.channels), [&](size_t, const auto& load, const auto& store) HWY_ATTR {
+          auto sum = load(row, T{0});
+          for (int64_t i = 0; i < points; ++i) {
+            const auto v = load(from + i * g.channels, T{0});
+            sum =
+                seen == nullptr
+                    ? hn::Add(sum, v)
+                    : hn::MulAdd(v, load(seen + p.segments.point_offset[static_cast<size_t>(i)], T{0}), sum);
+          }
+          store(sum, row);
+        });
   }
 }
 
@@ -102,7 +105,8 @@ void depthwise_f64(const DepthwisePlan& p, const double* x, const double* k, dou
 void filter_f32(const DepthwisePlan& p, const float* x, const float* dy, float* dk, float* db, float* s) {
   depthwise_filter_all(p, x, dy, dk, db, s);
 }
-void filter_f64(const DepthwisePlan& p, const double* x, const double* dy, double* dk, double* db, double* s) {
+void filter_f64(const DepthwisePlan& p, const double* x, const double* dy, double* dk, double* db,
+                double* s) {
   depthwise_filter_all(p, x, dy, dk, db, s);
 }
 
@@ -126,7 +130,9 @@ constexpr int64_t kLine = 64;
 
 }  // namespace
 
-bool is_depthwise(const ConvGeometry& g) { return g.groups == g.channels && g.groups == g.filters && g.groups > 1; }
+bool is_depthwise(const ConvGeometry& g) {
+  return g.groups == g.channels && g.groups == g.filters && g.groups > 1;
+}
 
 template <class T>
 DepthwisePlan plan_depthwise(const ConvGeometry& g, bool turned, bool sums, int threads) {
@@ -153,17 +159,18 @@ void run_depthwise(const DepthwisePlan& p, const float* x, const float* kernel, 
   HWY_DYNAMIC_DISPATCH(depthwise_f32)(p, x, kernel, y, scratch);
 }
 template <>
-void run_depthwise(const DepthwisePlan& p, const double* x, const double* kernel, double* y, double* scratch) {
+void run_depthwise(const DepthwisePlan& p, const double* x, const double* kernel, double* y,
+                   double* scratch) {
   HWY_DYNAMIC_DISPATCH(depthwise_f64)(p, x, kernel, y, scratch);
 }
 template <>
-void run_depthwise_filter(const DepthwisePlan& p, const float* x, const float* dy, float* dkernel, float* dbias,
-                          float* scratch) {
+void run_depthwise_filter(const DepthwisePlan& p, const float* x, const float* dy, float* dkernel,
+                          float* dbias, float* scratch) {
   HWY_DYNAMIC_DISPATCH(filter_f32)(p, x, dy, dkernel, dbias, scratch);
 }
 template <>
-void run_depthwise_filter(const DepthwisePlan& p, const double* x, const double* dy, double* dkernel, double* dbias,
-                          double* scratch) {
+void run_depthwise_filter(const DepthwisePlan& p, const double* x, const double* dy, double* dkernel,
+                          double* dbias, double* scratch) {
   HWY_DYNAMIC_DISPATCH(filter_f64)(p, x, dy, dkernel, dbias, scratch);
 }
 

@@ -1,5 +1,5 @@
-// Our own kernels for depthwise convolutions: as many groups as channels and as filters. Vectors run along the
-// channels. Results do not depend on the number of threads.
+// Our own kernels for depthwise convolutions: as many groups as channels and as filters. Vectors run along
+// the channels. Results do not depend on the number of threads.
 #pragma once
 
 #include "device/cpu/conv_segments.h"

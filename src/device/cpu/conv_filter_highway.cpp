@@ -1,9 +1,9 @@
 // The gradient of a convolution by its kernel, our own way, straight from channels-last tensors:
 //   dkernel[m, k] = sum over points p of x[p + offset(m)] * dy[p, k],  m = (window point, channel).
-// A tile of up to 6 m by two vectors of k (a panel) stays in registers while the points of a block go by: per point two
-// vectors of dy (packed once per block, unless its rows are short) and 6 broadcasts from x, which needs no packing. A task is
-// some panels and one slice of the segments. Slices have sums of their own, added in order: the slicing depends on
-// shapes alone, so does every result.
+// A tile of up to 6 m by two vectors of k (a panel) stays in registers while the points of a block go by: per
+// point two vectors of dy (packed once per block, unless its rows are short) and 6 broadcasts from x, which
+// needs no packing. A task is some panels and one slice of the segments. Slices have sums of their own, added
+// in order: the slicing depends on shapes alone, so does every result.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/conv_filter_highway.cpp"
 #include <hwy/foreach_target.h>
@@ -23,8 +23,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // acc[i, panel] += sum over points of x[offsets[p] + i-th row] * dy[p, panel] for kRows rows.
 template <int kRows, class T>
-HWY_INLINE void filter_tile(const T* const* rows, const int64_t* offsets, int64_t points, const T* dy, int64_t stride,
-                            T* acc) {
+HWY_INLINE void filter_tile(const T* const* rows, const int64_t* offsets, int64_t points, const T* dy,
+                            int64_t stride, T* acc) {
   const hn::ScalableTag<T> d;
   const size_t n = hn::Lanes(d);
   const T* x0 = rows[0];
@@ -61,8 +61,8 @@ HWY_INLINE void filter_tile(const T* const* rows, const int64_t* offsets, int64_
 }
 
 template <class T>
-void filter_rows(int count, const T* const* rows, const int64_t* offsets, int64_t points, const T* dy, int64_t stride,
-                 T* acc) {
+void filter_rows(int count, const T* const* rows, const int64_t* offsets, int64_t points, const T* dy,
+                 int64_t stride, T* acc) {
   switch (count) {
     case 1: return filter_tile<1>(rows, offsets, points, dy, stride, acc);
     case 2: return filter_tile<2>(rows, offsets, points, dy, stride, acc);
@@ -125,18 +125,22 @@ void multiply_block(const FilterPlan& p, const Block<T>& b, T* sums) {
       rows[static_cast<size_t>(i)] = b.x + p.segments.window_offset[static_cast<size_t>(w)] + c;
       if (++c == channels) c = 0, ++w;
     }
-    filter_rows(static_cast<int>(count), rows.data(), b.offsets, b.points, b.dy, b.stride, sums + first * p.panel);
+    filter_rows(static_cast<int>(count), rows.data(), b.offsets, b.points, b.dy, b.stride,
+                sums + first * p.panel);
   }
   add_bias(b.dy, b.points, b.stride, sums + p.rows * p.panel);
 }
 
-// Gathers the input of segments [begin, end) and fills in the offsets of their points; returns how many there are.
+// Gathers the input of segments [begin, end) and fills in the offsets of their points; returns how many there
+// are.
 template <class T>
-int64_t gather_block(const FilterPlan& p, int64_t begin, int64_t end, const T* x, const T* base, const Area<T>& area) {
+int64_t gather_block(const FilterPlan& p, int64_t begin, int64_t end, const T* x, const T* base,
+                     const Area<T>& area) {
   int64_t points = 0;
   for (int64_t i = begin; i < end; ++i) {
     const ConvSegment segment = p.segments.segment(i);
-    const T* source = gather(p.segments, segment, x, area.gathered + (i - begin) * p.segments.buffer_elements());
+    const T* source =
+        gather(p.segments, segment, x, area.gathered + (i - begin) * p.segments.buffer_elements());
     const int64_t count = segment.points();
     const int64_t* const within = p.segments.point_offset.data();
     for (int64_t j = 0; j < count; ++j) area.offsets[points + j] = source - base + within[j];
@@ -157,14 +161,17 @@ void run_task(const FilterPlan& p, int64_t task, const T* x, const T* dy, T* sum
   for (int64_t at = p.segments.count * slice / p.slices; at < end; at += p.block) {
     const int64_t points = gather_block(p, at, std::min(end, at + p.block), x, base, area);
     // Points of segments that follow each other do so in dy too.
-    const T* const rows = dy + p.segments.first_point(p.segments.segment(at)) * g.filters + group * g.group_filters();
-    Block<T> b{base + group * g.group_channels(), area.offsets, points, nullptr, p.packed ? p.panel : g.filters};
+    const T* const rows =
+        dy + p.segments.first_point(p.segments.segment(at)) * g.filters + group * g.group_filters();
+    Block<T> b{base + group * g.group_channels(), area.offsets, points, nullptr,
+               p.packed ? p.panel : g.filters};
     for (int64_t panel = first; panel < last; ++panel) {
       const T* const from = rows + panel * p.panel;
       const int64_t width = std::min(p.panel, g.group_filters() - panel * p.panel);
       b.dy = p.packed ? area.strip : from;
       if (p.packed) {
-        pack_panel(from, points, g.filters, static_cast<size_t>(width), static_cast<size_t>(p.panel), area.strip);
+        pack_panel(from, points, g.filters, static_cast<size_t>(width), static_cast<size_t>(p.panel),
+                   area.strip);
       }
       multiply_block(p, b, sums + (panel - first) * p.panel_elements);
     }
@@ -199,14 +206,14 @@ void filter_all(const FilterPlan& p, const T* x, const T* dy, T* dkernel, T* dbi
     auto* const offsets = reinterpret_cast<int64_t*>(strip + (p.packed ? p.block_points() * p.panel : 0));
     run_task(p, task, x, dy, scratch + task * p.task_elements, Area<T>{mine, strip, offsets});
   });
-  parallel_for(p.group_panels * p.segments.g.groups, p.threads, [&](int64_t panel, int) noexcept {
-    write_out(p, panel, scratch, dkernel, dbias);
-  });
+  parallel_for(p.group_panels * p.segments.g.groups, p.threads,
+               [&](int64_t panel, int) noexcept { write_out(p, panel, scratch, dkernel, dbias); });
 }
 
 int64_t panel_f32() { return static_cast<int64_t>(2 * hn::Lanes(hn::ScalableTag<float>())); }
 int64_t panel_f64() { return static_cast<int64_t>(2 * hn::Lanes(hn::ScalableTag<double>())); }
-void filter_f32(const FilterPlan& p, const float* x, const float* dy, float* dkernel, float* dbias, float* scratch) {
+void filter_f32(const FilterPlan& p, const float* x, const float* dy, float* dkernel, float* dbias,
+                float* scratch) {
   filter_all(p, x, dy, dkernel, dbias, scratch);
 }
 void filter_f64(const FilterPlan& p, const double* x, const double* dy, double* dkernel, double* dbias,
@@ -228,10 +235,10 @@ HWY_EXPORT(filter_f64);
 namespace {
 
 constexpr int64_t kBlockPoints = 256;       // a packed panel of so many points fits L1 beside the rows of x
-constexpr int64_t kTaskBytes = 256 << 10;    // sums of one task: they stay in L2
-constexpr int64_t kTasks = 32;               // enough for many cores, as long as
-constexpr int64_t kPartialBytes = 2 << 20;   // the sums of all slices stay below this
-constexpr int64_t kShortRow = 256;           // bytes of a point of dy up to which a block of them fits L1 as it lies
+constexpr int64_t kTaskBytes = 256 << 10;   // sums of one task: they stay in L2
+constexpr int64_t kTasks = 32;              // enough for many cores, as long as
+constexpr int64_t kPartialBytes = 2 << 20;  // the sums of all slices stay below this
+constexpr int64_t kShortRow = 256;  // bytes of a point of dy up to which a block of them fits L1 as it lies
 constexpr int64_t kLine = 64;
 
 int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
@@ -249,7 +256,8 @@ FilterPlan plan_filter(const ConvGeometry& g, int threads) {
   p.rows = g.window_points() * g.group_channels();
   p.panel_elements = (p.rows + 1) * p.panel;
   p.packed = g.group_filters() % p.panel != 0 || g.filters * kSize > kShortRow;
-  p.block = std::clamp<int64_t>(kBlockPoints / p.segments.points(), 1, std::max<int64_t>(p.segments.count, 1));
+  p.block =
+      std::clamp<int64_t>(kBlockPoints / p.segments.points(), 1, std::max<int64_t>(p.segments.count, 1));
   p.task_panels = std::clamp<int64_t>(kTaskBytes / (p.panel_elements * kSize), 1, p.group_panels);
   p.group_tasks = (p.group_panels - 1) / p.task_panels + 1;
   p.task_elements = p.task_panels * p.panel_elements;
@@ -269,7 +277,8 @@ int64_t filter_scratch_bytes(const FilterPlan& p) {
 }
 
 template <>
-void run_filter(const FilterPlan& p, const float* x, const float* dy, float* dkernel, float* dbias, float* scratch) {
+void run_filter(const FilterPlan& p, const float* x, const float* dy, float* dkernel, float* dbias,
+                float* scratch) {
   HWY_DYNAMIC_DISPATCH(filter_f32)(p, x, dy, dkernel, dbias, scratch);
 }
 template <>

@@ -7,17 +7,17 @@ namespace plimsoll {
 
 struct FilterPlan {
   ConvSegments segments;
-  int64_t panel = 0;             // filters side by side: two vectors
-  int64_t group_panels = 0;      // panels of one group
-  int64_t rows = 0;              // window points x channels of a group
-  int64_t block = 1;             // segments multiplied at a time
-  int64_t task_panels = 1;       // panels of one task: they share the gathered input
-  int64_t group_tasks = 1;       // tasks of one group and slice
+  int64_t panel = 0;         // filters side by side: two vectors
+  int64_t group_panels = 0;  // panels of one group
+  int64_t rows = 0;          // window points x channels of a group
+  int64_t block = 1;         // segments multiplied at a time
+  int64_t task_panels = 1;   // panels of one task: they share the gathered input
+  int64_t group_tasks = 1;   // tasks of one group and slice
   int64_t slices = 1;
-  bool packed = true;            // panels of dy are copied together; else dy is read where it lies
+  bool packed = true;  // panels of dy are copied together; else dy is read where it lies
   int threads = 1;
-  // Layout of scratch, in elements: sums of each task (per panel: the rows, then the bias), then one work area
-  // per thread.
+  // Layout of scratch, in elements: sums of each task (per panel: the rows, then the bias), then one work
+  // area per thread.
   int64_t panel_elements = 0, task_elements = 0, thread_elements = 0;
   int64_t strip_at = 0;  // of packed dy in a work area, behind the gathered input
 

@@ -1,7 +1,7 @@
 // Convolution, our own way. The kernel is packed into panels of two vectors of filters; a tile of 6 output
-// points by one panel stays in registers while the window goes by: per element of the window two vectors of the panel and
-// 6 broadcasts from the input, which is read where it lies. A task is one segment of the output, so each result
-// is one sum in one order, whatever the number of threads.
+// points by one panel stays in registers while the window goes by: per element of the window two vectors of
+// the panel and 6 broadcasts from the input, which is read where it lies. A task is one segment of the
+// output, so each result is one sum in one order, whatever the number of threads.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/conv_forward_highway.cpp"
 #include <hwy/foreach_target.h>
@@ -99,8 +99,8 @@ void finish_point(const Epilogue<T>& e, const T* sums, int64_t first, int64_t wi
 }
 
 template <class T>
-void forward_segment(const ForwardPlan& p, int64_t task, const T* x, const T* packed, const Epilogue<T>& e, T* y,
-                     T* buffer) {
+void forward_segment(const ForwardPlan& p, int64_t task, const T* x, const T* packed, const Epilogue<T>& e,
+                     T* y, T* buffer) {
   const ConvGeometry& g = p.segments.g;
   const ConvSegment segment = p.segments.segment(task);
   const T* const source = gather(p.segments, segment, x, buffer);
@@ -120,7 +120,8 @@ void forward_segment(const ForwardPlan& p, int64_t task, const T* x, const T* pa
       }
       forward_tile(p, inputs.data(), packed + panel * p.rows * p.panel, sums.data());
       for (int64_t i = 0; i < count; ++i) {
-        finish_point(e, sums.data() + i * p.panel, first, width, (first_point + at + i) * g.filters + first, y);
+        finish_point(e, sums.data() + i * p.panel, first, width, (first_point + at + i) * g.filters + first,
+                     y);
       }
     }
   }
@@ -159,12 +160,12 @@ void forward_all(const ForwardPlan& p, const T* x, const T* kernel, const Epilog
 
 int64_t forward_panel_f32() { return static_cast<int64_t>(2 * hn::Lanes(hn::ScalableTag<float>())); }
 int64_t forward_panel_f64() { return static_cast<int64_t>(2 * hn::Lanes(hn::ScalableTag<double>())); }
-void forward_f32(const ForwardPlan& p, const float* x, const float* kernel, const Epilogue<float>& e, float* y,
-                 float* scratch) {
+void forward_f32(const ForwardPlan& p, const float* x, const float* kernel, const Epilogue<float>& e,
+                 float* y, float* scratch) {
   forward_all(p, x, kernel, e, y, scratch);
 }
-void forward_f64(const ForwardPlan& p, const double* x, const double* kernel, const Epilogue<double>& e, double* y,
-                 double* scratch) {
+void forward_f64(const ForwardPlan& p, const double* x, const double* kernel, const Epilogue<double>& e,
+                 double* y, double* scratch) {
   forward_all(p, x, kernel, e, y, scratch);
 }
 
@@ -209,7 +210,8 @@ ConvGeometry data_gradient(const ConvGeometry& g) {
     const int64_t reach = (g.window[a] - 1) * g.dilation[a] + 1;
     d.pad_low[a] = reach - 1 - g.pad_low[a];
     // dx has its last element at (in - 1) * in_dilation of the padded axis.
-    d.pad_high[a] = (g.in[a] - 1) * g.in_dilation[a] + reach - d.pad_low[a] - (g.out[a] - 1) * g.stride[a] - 1;
+    d.pad_high[a] =
+        (g.in[a] - 1) * g.in_dilation[a] + reach - d.pad_low[a] - (g.out[a] - 1) * g.stride[a] - 1;
   }
   return d;
 }
@@ -218,7 +220,8 @@ template <class T>
 ForwardPlan plan_forward(const ConvGeometry& g, bool turned, int threads) {
   ForwardPlan p;
   p.segments = conv_segments(g, kSegmentPoints);
-  p.panel = sizeof(T) == 4 ? HWY_DYNAMIC_DISPATCH(forward_panel_f32)() : HWY_DYNAMIC_DISPATCH(forward_panel_f64)();
+  p.panel =
+      sizeof(T) == 4 ? HWY_DYNAMIC_DISPATCH(forward_panel_f32)() : HWY_DYNAMIC_DISPATCH(forward_panel_f64)();
   p.group_panels = (g.group_filters() - 1) / p.panel + 1;
   p.rows = g.window_points() * g.group_channels();
   p.runs = runs_of(p.segments);
@@ -235,13 +238,13 @@ int64_t forward_scratch_bytes(const ForwardPlan& p) {
 }
 
 template <>
-void run_forward(const ForwardPlan& p, const float* x, const float* kernel, const Epilogue<float>& epilogue, float* y,
-                 float* scratch) {
+void run_forward(const ForwardPlan& p, const float* x, const float* kernel, const Epilogue<float>& epilogue,
+                 float* y, float* scratch) {
   HWY_DYNAMIC_DISPATCH(forward_f32)(p, x, kernel, epilogue, y, scratch);
 }
 template <>
-void run_forward(const ForwardPlan& p, const double* x, const double* kernel, const Epilogue<double>& epilogue,
-                 double* y, double* scratch) {
+void run_forward(const ForwardPlan& p, const double* x, const double* kernel,
+                 const Epilogue<double>& epilogue, double* y, double* scratch) {
   HWY_DYNAMIC_DISPATCH(forward_f64)(p, x, kernel, epilogue, y, scratch);
 }
 

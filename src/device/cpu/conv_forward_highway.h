@@ -33,16 +33,18 @@ struct Epilogue {
   Activation activation = Activation::linear;
 };
 
-// T is float or double. `turned`: g is the data gradient (data_gradient()) of a convolution with the kernel given to run.
+// T is float or double. `turned`: g is the data gradient (data_gradient()) of a convolution with the kernel
+// given to run.
 template <class T>
 ForwardPlan plan_forward(const ConvGeometry& g, bool turned, int threads);
 template <class T>
 int64_t forward_scratch_bytes(const ForwardPlan& p);
 template <class T>
-void run_forward(const ForwardPlan& p, const T* x, const T* kernel, const Epilogue<T>& epilogue, T* y, T* scratch);
+void run_forward(const ForwardPlan& p, const T* x, const T* kernel, const Epilogue<T>& epilogue, T* y,
+                 T* scratch);
 
-// The convolution that makes dx of g from dy: with the kernel's window turned round, channels and filters swapped.
-// Its pads may be negative.
+// The convolution that makes dx of g from dy: with the kernel's window turned round, channels and filters
+// swapped. Its pads may be negative.
 ConvGeometry data_gradient(const ConvGeometry& g);
 
 }  // namespace plimsoll

@@ -19,8 +19,8 @@ ConvAxes axes_of(std::string_view op, const Attrs& attrs, std::string_view name,
   require(std::ssize(list) == rank, op, "expected ", rank, " entries in ", name, ", got ", list.size());
   for (int a = 0; a < rank; ++a) {
     const int64_t value = list[static_cast<size_t>(a)];
-    require(value >= fallback && value < kLargest, op, "expected ", name, " of at least ", fallback,
-            ", got ", value);
+    require(value >= fallback && value < kLargest, op, "expected ", name, " of at least ", fallback, ", got ",
+            value);
     axes[static_cast<size_t>(kConvAxes - rank + a)] = value;
   }
   return axes;
@@ -56,9 +56,10 @@ ConvGeometry conv_geometry(std::string_view op, const Shape& x, const Shape& ker
   g.filters = kernel[kernel.rank() - 1];
   g.groups = attrs.integer("groups");
   require(g.groups >= 1 && g.channels % g.groups == 0 && g.filters % g.groups == 0, op,
-          "expected groups that divide ", g.channels, " channels and ", g.filters, " filters, got ", g.groups);
-  require(g.channels >= 1 && g.filters >= 1, op, "expected at least one channel and one filter, got shapes ", x,
-          " and ", kernel);
+          "expected groups that divide ", g.channels, " channels and ", g.filters, " filters, got ",
+          g.groups);
+  require(g.channels >= 1 && g.filters >= 1, op, "expected at least one channel and one filter, got shapes ",
+          x, " and ", kernel);
   require(kernel[g.rank] == g.group_channels(), op, "expected a kernel for ", g.group_channels(),
           " channels per group, got shape ", kernel, " for input ", x);
   g.in = spatial_of(x, 1, g.rank);

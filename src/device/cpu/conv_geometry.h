@@ -32,13 +32,16 @@ struct ConvGeometry {
   int64_t y_elements() const { return batch * out_points() * filters; }
   int64_t kernel_elements() const { return window_points() * group_channels() * filters; }
   bool empty() const { return x_elements() == 0 || y_elements() == 0; }
-  double flops() const { return 2.0 * static_cast<double>(batch * out_points()) * static_cast<double>(kernel_elements()); }
+  double flops() const {
+    return 2.0 * static_cast<double>(batch * out_points()) * static_cast<double>(kernel_elements());
+  }
   // x as the window sees it: with zeros between and around.
   int64_t padded(int axis) const;
 };
 
-// Reads strides, pad_low, pad_high, lhs_dilation, rhs_dilation (one entry per spatial axis, or none) and groups.
-// Throws Error{invalid_argument} naming `op` if they, the shapes or the sizes of what follows do not fit.
+// Reads strides, pad_low, pad_high, lhs_dilation, rhs_dilation (one entry per spatial axis, or none) and
+// groups. Throws Error{invalid_argument} naming `op` if they, the shapes or the sizes of what follows do not
+// fit.
 ConvGeometry conv_geometry(std::string_view op, const Shape& x, const Shape& kernel, const Attrs& attrs);
 Shape conv_output_shape(const ConvGeometry& g);
 

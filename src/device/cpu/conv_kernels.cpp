@@ -20,8 +20,8 @@ ConvEpilogue conv_epilogue(const Attrs& attrs) {
   if (attrs.flag("residual")) e.residual = next++;
   const std::string& name = attrs.string("activation");
   const std::optional<Activation> activation = activation_from_name(name);
-  require(activation.has_value(), "conv_bias", "expected one of the activations that dense() takes, got \"", name,
-          "\"");
+  require(activation.has_value(), "conv_bias", "expected one of the activations that dense() takes, got \"",
+          name, "\"");
   e.activation = *activation;
   return e;
 }
@@ -38,7 +38,8 @@ struct ForwardKernel {
 template <class T>
 void run_forward_kernel(const ForwardKernel<T>& k, void* const* args) {
   const auto at = [&](int i) { return i < 0 ? nullptr : static_cast<const T*>(args[i]); };
-  const Epilogue<T> e{at(k.epilogue.bias), at(k.epilogue.scale), at(k.epilogue.residual), k.epilogue.activation};
+  const Epilogue<T> e{at(k.epilogue.bias), at(k.epilogue.scale), at(k.epilogue.residual),
+                      k.epilogue.activation};
   run_forward(k.plan, at(0), at(1), e, static_cast<T*>(args[k.inputs]), static_cast<T*>(args[k.inputs + 1]));
 }
 
@@ -57,8 +58,8 @@ struct FilterKernel {
 template <class T>
 void run_filter_kernel(const FilterKernel<T>& k, void* const* args) {
   T* const dbias = k.bias ? static_cast<T*>(args[3]) : nullptr;
-  run_filter(k.plan, static_cast<const T*>(args[0]), static_cast<const T*>(args[1]), static_cast<T*>(args[2]), dbias,
-             static_cast<T*>(args[k.bias ? 4 : 3]));
+  run_filter(k.plan, static_cast<const T*>(args[0]), static_cast<const T*>(args[1]), static_cast<T*>(args[2]),
+             dbias, static_cast<T*>(args[k.bias ? 4 : 3]));
 }
 
 constexpr double kSmallWork = 2e5;  // flops below which waking a second thread costs more than it gives
@@ -76,15 +77,15 @@ struct DepthwiseKernel {
 
 template <class T>
 void run_depthwise_kernel(const DepthwiseKernel& k, void* const* args) {
-  run_depthwise(k.plan, static_cast<const T*>(args[0]), static_cast<const T*>(args[1]), static_cast<T*>(args[2]),
-                static_cast<T*>(args[3]));
+  run_depthwise(k.plan, static_cast<const T*>(args[0]), static_cast<const T*>(args[1]),
+                static_cast<T*>(args[2]), static_cast<T*>(args[3]));
 }
 
 template <class T>
 void run_depthwise_filter_kernel(const DepthwiseKernel& k, void* const* args) {
   T* const dbias = k.bias ? static_cast<T*>(args[3]) : nullptr;
-  run_depthwise_filter(k.plan, static_cast<const T*>(args[0]), static_cast<const T*>(args[1]), static_cast<T*>(args[2]),
-                       dbias, static_cast<T*>(args[k.bias ? 4 : 3]));
+  run_depthwise_filter(k.plan, static_cast<const T*>(args[0]), static_cast<const T*>(args[1]),
+                       static_cast<T*>(args[2]), dbias, static_cast<T*>(args[k.bias ? 4 : 3]));
 }
 
 template <class T>
@@ -98,14 +99,16 @@ template <class T>
 Kernel own_depthwise_filter(const ConvGeometry& g, bool bias, int threads) {
   DepthwiseKernel k{plan_depthwise<T>(g, false, true, threads_for(g, threads)), bias};
   const int64_t scratch = depthwise_scratch_bytes<T>(k.plan, true);
-  return make_kernel<DepthwiseKernel, run_depthwise_filter_kernel<T>>("highway depthwise_grad_filter", std::move(k), scratch);
+  return make_kernel<DepthwiseKernel, run_depthwise_filter_kernel<T>>("highway depthwise_grad_filter",
+                                                                      std::move(k), scratch);
 }
 
 Kernel own_conv(const KernelQuery& q) {
   const ConvGeometry g = conv_geometry("conv", q.in[0].shape, q.in[1].shape, q.attrs);
   const ConvEpilogue none{-1, -1, -1, Activation::linear};
   const bool wide = q.in[0].dtype == DType::f64;
-  if (is_depthwise(g)) return wide ? own_depthwise<double>(g, false, q.threads) : own_depthwise<float>(g, false, q.threads);
+  if (is_depthwise(g))
+    return wide ? own_depthwise<double>(g, false, q.threads) : own_depthwise<float>(g, false, q.threads);
   if (wide) return own_forward<double>(g, false, 2, none, q.threads);
   return own_forward<float>(g, false, 2, none, q.threads);
 }
@@ -123,22 +126,26 @@ Kernel own_conv_grad_input(const KernelQuery& q) {
   const ConvEpilogue none{-1, -1, -1, Activation::linear};
   const ConvGeometry d = data_gradient(g);
   const bool wide = q.in[0].dtype == DType::f64;
-  if (is_depthwise(g)) return wide ? own_depthwise<double>(d, true, q.threads) : own_depthwise<float>(d, true, q.threads);
-  return wide ? own_forward<double>(d, true, 2, none, q.threads) : own_forward<float>(d, true, 2, none, q.threads);
+  if (is_depthwise(g))
+    return wide ? own_depthwise<double>(d, true, q.threads) : own_depthwise<float>(d, true, q.threads);
+  return wide ? own_forward<double>(d, true, 2, none, q.threads)
+              : own_forward<float>(d, true, 2, none, q.threads);
 }
 
 template <class T>
 Kernel own_filter(const ConvGeometry& g, bool bias, int threads) {
   FilterKernel<T> k{plan_filter<T>(g, threads_for(g, threads)), bias};
   const int64_t scratch = filter_scratch_bytes<T>(k.plan);
-  return make_kernel<FilterKernel<T>, run_filter_kernel<T>>("highway conv_grad_filter", std::move(k), scratch);
+  return make_kernel<FilterKernel<T>, run_filter_kernel<T>>("highway conv_grad_filter", std::move(k),
+                                                            scratch);
 }
 
 Kernel own_conv_grad_filter(const KernelQuery& q) {
   const ConvGeometry g = conv_geometry("conv_grad_filter", q.in[0].shape, q.out[0].shape, q.attrs);
   const bool wide = q.in[0].dtype == DType::f64, bias = q.out.size() == 2;
   if (is_depthwise(g)) {
-    return wide ? own_depthwise_filter<double>(g, bias, q.threads) : own_depthwise_filter<float>(g, bias, q.threads);
+    return wide ? own_depthwise_filter<double>(g, bias, q.threads)
+                : own_depthwise_filter<float>(g, bias, q.threads);
   }
   return wide ? own_filter<double>(g, bias, q.threads) : own_filter<float>(g, bias, q.threads);
 }

@@ -3,9 +3,9 @@
 //   conv_bias         x, kernel, bias, [scale,] [residual] -> act(conv * scale + bias + residual)
 //   conv_grad_input   dy, kernel -> dx
 //   conv_grad_filter  x, dy -> dkernel [, dbias]
-// "onednn" packs the weights, in each run unless the program only reads them. "pointwise" makes a matrix product of a
-// window of one point. "highway" is our own: its results do not depend on
-// the number of threads. Both throw Error{unsupported} for what they do not do. "reference" does everything.
+// "onednn" packs the weights, in each run unless the program only reads them. "pointwise" makes a matrix
+// product of a window of one point. "highway" is our own: its results do not depend on the number of threads.
+// Both throw Error{unsupported} for what they do not do. "reference" does everything.
 #pragma once
 
 #include "device/cpu/activation.h"
@@ -40,15 +40,16 @@ Kernel prepare_conv(const KernelQuery& q);
 Kernel prepare_conv_bias(const KernelQuery& q);
 Kernel prepare_conv_grad_input(const KernelQuery& q);
 Kernel prepare_conv_grad_filter(const KernelQuery& q);
-// Whether it is faster than oneDNN's, on channels-last data: where there is a window, and panels of filters are
-// well filled.
+// Whether it is faster than oneDNN's, on channels-last data: where there is a window, and panels of filters
+// are well filled.
 bool conv_grad_filter_leads(const KernelQuery& q);
 }  // namespace highway
 
 namespace pointwise {
 Kernel prepare_conv_grad_input(const KernelQuery& q);
 Kernel prepare_conv_grad_filter(const KernelQuery& q);
-// Whether they are faster than oneDNN's: where that steps over points, and where it brings many weights into another layout.
+// Whether they are faster than oneDNN's: where that steps over points, and where it brings many weights into
+// another layout.
 bool conv_grad_input_leads(const KernelQuery& q);
 bool conv_grad_filter_leads(const KernelQuery& q);
 }  // namespace pointwise

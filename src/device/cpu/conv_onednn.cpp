@@ -1,6 +1,7 @@
-// Convolutions on oneDNN. Activations stay dense and channels-last; only the weights are brought into the layout
-// the primitive likes: in scratch in every run or, where a program only reads them, in a copy that is kept. A convolution of a dilated input (a transposed one) is
-// the data gradient of a plain convolution with the window turned round, and the other way about.
+// Convolutions on oneDNN. Activations stay dense and channels-last; only the weights are brought into the
+// layout the primitive likes: in scratch in every run or, where a program only reads them, in a copy that is
+// kept. A convolution of a dilated input (a transposed one) is the data gradient of a plain convolution with
+// the window turned round, and the other way about.
 #include "device/cpu/conv_kernels.h"
 #include "device/cpu/onednn.h"
 #include "device/cpu/widened.h"
@@ -37,12 +38,12 @@ enum Extra { kTurned = 0, kPacked = 1, kScratchpad = 2 };
 struct ConvCall {
   std::optional<OnednnCall> before;  // weights -> packed
   std::optional<OnednnCall> main;
-  std::optional<OnednnCall> after;   // packed -> gradient of the weights
-  int args = 0;                      // of the op
-  int weights = 0;                   // which of them; turned round at the way in or out
+  std::optional<OnednnCall> after;  // packed -> gradient of the weights
+  int args = 0;                     // of the op
+  int weights = 0;                  // which of them; turned round at the way in or out
   bool turn_in = false, turn_out = false;
-  int scale = -1;                    // the one that multiplies the weights, filter by filter, at the way in; -1: none
-  int residual = -1;                 // the one whose bytes the result starts from; -1: none
+  int scale = -1;     // the one that multiplies the weights, filter by filter, at the way in; -1: none
+  int residual = -1;  // the one whose bytes the result starts from; -1: none
   std::shared_ptr<SteadyCopy> kept;  // of the packed weights; null: they are packed in every run
   int64_t points = 0, block = 0;     // of the window; bytes of weights at one point
   int64_t filters = 0, result = 0;   // bytes of the result
@@ -70,7 +71,9 @@ void scale_weights(const ConvCall& c, const void* from, const void* scale, void*
   });
 }
 
-size_t scale_bytes(const ConvCall& c) { return c.scale < 0 ? 0 : static_cast<size_t>(c.filters) * sizeof(float); }
+size_t scale_bytes(const ConvCall& c) {
+  return c.scale < 0 ? 0 : static_cast<size_t>(c.filters) * sizeof(float);
+}
 
 // The scale that went into the kept weights; it stands behind them.
 std::byte* kept_scale(const ConvCall& c) { return static_cast<std::byte*>(c.kept->data()) + c.kept_bytes; }
@@ -147,8 +150,8 @@ memory::desc image(const ConvGeometry& g, int64_t channels, const ConvAxes& size
   return memory::desc(dims, memory::data_type::f32, tag);
 }
 
-// Keras's kernel (window..., C / groups, K) with oneDNN's axes ([groups,] out, in, window...). For a transposed
-// task the K of the kernel are the channels of t.g.
+// Keras's kernel (window..., C / groups, K) with oneDNN's axes ([groups,] out, in, window...). For a
+// transposed task the K of the kernel are the channels of t.g.
 memory::desc kernel_desc(const Task& t) {
   const int64_t gc = t.g.group_channels(), gf = t.g.group_filters();
   const int64_t last = t.transposed ? t.g.channels : t.g.filters;  // length of the kernel's last axis
@@ -198,9 +201,17 @@ dnnl::convolution_forward::primitive_desc forward_desc(const Task& t, bool bias,
 using Hint = dnnl::convolution_forward::primitive_desc;
 dnnl::convolution_backward_data::primitive_desc data_desc(const Task& t, const Hint& hint) {
   const ConvGeometry& g = t.g;
-  return {engine(), algorithm::convolution_direct, image(g, g.channels, g.in), any_layout(kernel_desc(t)),
-          image(g, g.filters, g.out), spatial(g, g.stride), spatial(g, g.dilation, 1), spatial(g, g.pad_low),
-          spatial(g, g.pad_high), hint, user_scratchpad()};
+  return {engine(),
+          algorithm::convolution_direct,
+          image(g, g.channels, g.in),
+          any_layout(kernel_desc(t)),
+          image(g, g.filters, g.out),
+          spatial(g, g.stride),
+          spatial(g, g.dilation, 1),
+          spatial(g, g.pad_low),
+          spatial(g, g.pad_high),
+          hint,
+          user_scratchpad()};
 }
 
 dnnl::convolution_backward_weights::primitive_desc weights_desc(const Task& t, bool bias, const Hint& hint) {
@@ -215,7 +226,9 @@ dnnl::convolution_backward_weights::primitive_desc weights_desc(const Task& t, b
   return {engine(), direct, x, w, b, y, strides, dilates, low, high, hint, user_scratchpad()};
 }
 
-int threads_for(const ConvGeometry& g, int most) { return available_threads(g.flops() < kSmallWork ? 1 : most); }
+int threads_for(const ConvGeometry& g, int most) {
+  return available_threads(g.flops() < kSmallWork ? 1 : most);
+}
 
 int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -296,16 +309,16 @@ Kernel backward_data(const KernelQuery& q, const Task& t) {
   ConvCall c;
   c.args = 3;
   c.weights = 1;
-  const std::array<Binding, 3> bindings{{{DNNL_ARG_DIFF_DST, 0},
-                                         {DNNL_ARG_WEIGHTS, weights_arg(c, t, plain, packed)},
-                                         {DNNL_ARG_DIFF_SRC, 2}}};
+  const std::array<Binding, 3> bindings{
+      {{DNNL_ARG_DIFF_DST, 0}, {DNNL_ARG_WEIGHTS, weights_arg(c, t, plain, packed)}, {DNNL_ARG_DIFF_SRC, 2}}};
   c.main.emplace(dnnl::convolution_backward_data(desc), bindings, threads);
   return finish(q, std::move(c), t, kernel_name(desc), false, plain, packed, threads);
 }
 
 // x, dy -> dkernel [, dbias]
 Kernel backward_weights(const KernelQuery& q, const Task& t, bool bias) {
-  if (bias && t.transposed) fail(ErrorKind::unsupported, "conv_grad_filter", "no bias of a transposed convolution");
+  if (bias && t.transposed)
+    fail(ErrorKind::unsupported, "conv_grad_filter", "no bias of a transposed convolution");
   const int threads = threads_for(t.g, q.threads);
   const ScopedThreads cap(threads);
   const Hint hint = forward_desc(t, bias, user_scratchpad());
@@ -340,8 +353,8 @@ Kernel conv(const KernelQuery& q) {
   return forward(q, t, nullptr, user_scratchpad());
 }
 
-// The scale goes into the weights and the residual into the sums' first value: oneDNN's binary post-ops of both take up to a
-// quarter of the time of a convolution of one point.
+// The scale goes into the weights and the residual into the sums' first value: oneDNN's binary post-ops of
+// both take up to a quarter of the time of a convolution of one point.
 Kernel conv_bias(const KernelQuery& q) {
   const Task t = task_of(conv_geometry("conv_bias", q.in[0].shape, q.in[1].shape, q.attrs));
   if (t.transposed) fail(ErrorKind::unsupported, "conv_bias", "no primitive with an input dilation");
@@ -381,8 +394,12 @@ bool conv_fits(const KernelQuery& q) {
 
 Kernel prepare_conv(const KernelQuery& q) { return prepare_widened(q, translated<conv>); }
 Kernel prepare_conv_bias(const KernelQuery& q) { return prepare_widened(q, translated<conv_bias>); }
-Kernel prepare_conv_grad_input(const KernelQuery& q) { return prepare_widened(q, translated<conv_grad_input>); }
-Kernel prepare_conv_grad_filter(const KernelQuery& q) { return prepare_widened(q, translated<conv_grad_filter>); }
+Kernel prepare_conv_grad_input(const KernelQuery& q) {
+  return prepare_widened(q, translated<conv_grad_input>);
+}
+Kernel prepare_conv_grad_filter(const KernelQuery& q) {
+  return prepare_widened(q, translated<conv_grad_filter>);
+}
 
 }  // namespace plimsoll::onednn
 

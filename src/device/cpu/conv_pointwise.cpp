@@ -1,7 +1,8 @@
 // Gradients of convolutions whose window is one point: matrix products over the points that the stride meets.
 //   dkernel[c, k] = sum over points of x[point, c] * dy[point, k]
 //   dx[point, c]  = sum over filters of dy[point, k] * kernel[c, k], and zero between the points
-// Weights are read and written as they lie, so nothing is packed or unpacked beside what the product itself does.
+// Weights are read and written as they lie, so nothing is packed or unpacked beside what the product itself
+// does.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -26,11 +27,13 @@ bool all(const ConvAxes& axes, int64_t value) {
 }
 
 bool is_pointwise(const ConvGeometry& g) {
-  return g.groups == 1 && g.window_points() == 1 && all(g.pad_low, 0) && all(g.pad_high, 0) && all(g.in_dilation, 1) &&
-         !g.empty();
+  return g.groups == 1 && g.window_points() == 1 && all(g.pad_low, 0) && all(g.pad_high, 0) &&
+         all(g.in_dilation, 1) && !g.empty();
 }
 
-bool fits(const KernelQuery& q, const ConvGeometry& g) { return q.in[0].dtype == DType::f32 && is_pointwise(g); }
+bool fits(const KernelQuery& q, const ConvGeometry& g) {
+  return q.in[0].dtype == DType::f32 && is_pointwise(g);
+}
 
 ConvGeometry required(const KernelQuery& q, const ConvGeometry& g) {
   if (!fits(q, g)) fail(ErrorKind::unsupported, "conv", "not a float32 convolution of one point");
@@ -133,7 +136,12 @@ Kernel prepare_conv_grad_filter(const KernelQuery& q) {
                          .b_row = g.filters,
                          .c_row = g.filters,
                          .threads = threads}),
-                   std::nullopt, points, g.filters, 0, q.out.size() == 2, threads};
+                   std::nullopt,
+                   points,
+                   g.filters,
+                   0,
+                   q.out.size() == 2,
+                   threads};
   if (!all(g.stride, 1)) {
     f.gather = gather_points(g, threads);
     f.gemm_at = aligned(points * g.channels * static_cast<int64_t>(sizeof(float)));

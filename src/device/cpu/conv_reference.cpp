@@ -5,7 +5,8 @@
 namespace plimsoll::reference {
 namespace {
 
-// The input point that output point `o` sees through window point `w`, all row-major, or -1 where there is a zero.
+// The input point that output point `o` sees through window point `w`, all row-major, or -1 where there is a
+// zero.
 int64_t seen(const ConvGeometry& g, int64_t o, int64_t w) {
   int64_t i = 0, size = 1;
   for (size_t a = kConvAxes; a-- > 0;) {
@@ -61,7 +62,8 @@ void conv_grad_input(const ConvGeometry& g, const T* dy, const T* kernel, T* dx)
           const int64_t first = c / gc * gf;
           const T* weights = kernel + (w * gc + c % gc) * g.filters;
           double sum = 0;
-          for (int64_t k = first; k < first + gf; ++k) sum += static_cast<double>(dys[k]) * static_cast<double>(weights[k]);
+          for (int64_t k = first; k < first + gf; ++k)
+            sum += static_cast<double>(dys[k]) * static_cast<double>(weights[k]);
           dx[(n * g.in_points() + i) * g.channels + c] += static_cast<T>(sum);
         }
       });
@@ -81,7 +83,8 @@ void conv_grad_filter(const ConvGeometry& g, const T* x, const T* dy, T* dkernel
           const int64_t i = seen(g, p % g.out_points(), w);
           if (i < 0) continue;
           const int64_t row = p / g.out_points() * g.in_points() + i;
-          sum += static_cast<double>(x[row * g.channels + k / gf * gc + c]) * static_cast<double>(dy[p * g.filters + k]);
+          sum += static_cast<double>(x[row * g.channels + k / gf * gc + c]) *
+                 static_cast<double>(dy[p * g.filters + k]);
         }
         dkernel[(w * gc + c) * g.filters + k] = static_cast<T>(sum);
       }

@@ -1,8 +1,10 @@
 // How our own convolution kernels read the input. The output points are cut into segments: some rows of one
-// plane of one image, or a part of one long row. For a segment the input points its windows touch lie in memory at
+// plane of one image, or a part of one long row. For a segment the input points its windows touch lie in
+// memory at
 //   base + window_offset[w] + point_offset[p] + channel
-// with the same offsets for every segment: either in x itself, or, where there is padding or an input dilation, in a small
-// buffer that gather() fills with a copy, zeros included. Pads may be negative here (rows are cut off).
+// with the same offsets for every segment: either in x itself, or, where there is padding or an input
+// dilation, in a small buffer that gather() fills with a copy, zeros included. Pads may be negative here
+// (rows are cut off).
 #pragma once
 
 #include <algorithm>
@@ -22,11 +24,11 @@ struct ConvSegment {
 
 struct ConvSegments {
   ConvGeometry g;
-  int64_t rows = 1, columns = 1;  // of a full segment; all columns if it has several rows
-  int64_t per_row = 1;            // segments of one row, or of several rows together
-  int64_t per_plane = 1;          // segments of a plane
-  int64_t count = 0;              // segments in all
-  bool direct = false;            // x itself is read
+  int64_t rows = 1, columns = 1;      // of a full segment; all columns if it has several rows
+  int64_t per_row = 1;                // segments of one row, or of several rows together
+  int64_t per_plane = 1;              // segments of a plane
+  int64_t count = 0;                  // segments in all
+  bool direct = false;                // x itself is read
   int64_t in_rows = 0, in_width = 0;  // of the buffer
   int64_t row_stride = 0, plane_stride = 0;
   std::vector<int64_t> window_offset;  // one per window point
@@ -36,7 +38,11 @@ struct ConvSegments {
   int64_t buffer_elements() const { return direct ? 0 : g.window[0] * plane_stride; }
   ConvSegment segment(int64_t i) const {
     const int64_t plane = i / per_plane, row = i % per_plane / per_row * rows, column = i % per_row * columns;
-    return {plane / g.out[0], plane % g.out[0], row, column, std::min(rows, g.out[1] - row),
+    return {plane / g.out[0],
+            plane % g.out[0],
+            row,
+            column,
+            std::min(rows, g.out[1] - row),
             std::min(columns, g.out[2] - column)};
   }
   // Where in y (or dy) the segment begins, in points; the next one begins where it ends.

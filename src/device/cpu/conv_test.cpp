@@ -1,5 +1,5 @@
-// The convolution kernels against each other: oneDNN's and our own against plain loops in double, our own on one
-// thread against several, bit by bit.
+// The convolution kernels against each other: oneDNN's and our own against plain loops in double, our own on
+// one thread against several, bit by bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct Sample {
     const auto full = [&](const Ints& list, int64_t v) {
       return list.empty() ? Ints(static_cast<size_t>(x.rank() - 2), v) : list;
     };
-    return {{"strides", full(strides, 1)}, {"pad_low", full(low, 0)},       {"pad_high", full(high, 0)},
+    return {{"strides", full(strides, 1)},  {"pad_low", full(low, 0)},      {"pad_high", full(high, 0)},
             {"lhs_dilation", full(lhs, 1)}, {"rhs_dilation", full(rhs, 1)}, {"groups", groups}};
   }
   ConvGeometry geometry() const { return conv_geometry("test", x, kernel, attrs()); }
@@ -89,7 +89,8 @@ struct Trial {
   Attrs attrs;
   std::vector<T> xs, ks, ys;
 
-  Trial(const Sample& s, Pass p, bool with_bias = false) : sample(s), pass(p), bias(with_bias), g(s.geometry()) {
+  Trial(const Sample& s, Pass p, bool with_bias = false)
+      : sample(s), pass(p), bias(with_bias), g(s.geometry()) {
     const DType t = sizeof(T) == 4 ? DType::f32 : DType::f64;
     x = {t, s.x};
     kernel = {t, s.kernel};
@@ -114,7 +115,8 @@ struct Trial {
 
   // All results, one after the other.
   std::vector<T> run(PrepareFn prepare, int threads) const {
-    const Bytes a = to_bytes(pass == Pass::grad_input ? ys : xs), b = to_bytes(pass == Pass::grad_filter ? ys : ks);
+    const Bytes a = to_bytes(pass == Pass::grad_input ? ys : xs),
+                b = to_bytes(pass == Pass::grad_filter ? ys : ks);
     std::vector<T> all;
     for (const Bytes& result : call_kernel(prepare, in(), out(), attrs, {a, b}, threads)) {
       const std::vector<T> part = from_bytes<T>(result);
@@ -216,8 +218,10 @@ TEST(Conv, OnednnMatchesDoubleLoops) {
 
 TEST(Conv, ProductsOverPointsMatchTheReference) {
   const std::vector<Sample> ones = {
-      {{2, 5, 5, 17}, {1, 1, 17, 19}},          {{2, 16, 16, 16}, {1, 1, 16, 32}, {2, 2}},
-      {{3, 7, 8, 16}, {1, 1, 16, 24}, {2, 3}},  {{1, 9, 20}, {1, 20, 16}, {4}},
+      {{2, 5, 5, 17}, {1, 1, 17, 19}},
+      {{2, 16, 16, 16}, {1, 1, 16, 32}, {2, 2}},
+      {{3, 7, 8, 16}, {1, 1, 16, 24}, {2, 3}},
+      {{1, 9, 20}, {1, 20, 16}, {4}},
       {{2, 3, 5, 4, 8}, {1, 1, 1, 8, 6}, {2, 2, 3}},
   };
   for (const Sample& s : ones) {
@@ -285,8 +289,8 @@ TEST(Conv, HalvesAreComputedInFloat32) {
   const std::vector<uint16_t> x = narrow(t.xs), kernel = narrow(t.ks);
   const std::vector<TensorType> in{{DType::bf16, t.x.shape}, {DType::bf16, t.kernel.shape}};
   const std::vector<TensorType> out{{DType::bf16, t.y.shape}};
-  const std::vector<uint16_t> y =
-      from_bytes<uint16_t>(call_kernel(highway::prepare_conv, in, out, t.attrs, {to_bytes(x), to_bytes(kernel)}, 1)[0]);
+  const std::vector<uint16_t> y = from_bytes<uint16_t>(
+      call_kernel(highway::prepare_conv, in, out, t.attrs, {to_bytes(x), to_bytes(kernel)}, 1)[0]);
   Trial<float> rounded = t;
   for (size_t i = 0; i < x.size(); ++i) rounded.xs[i] = bf16_to_float(x[i]);
   for (size_t i = 0; i < kernel.size(); ++i) rounded.ks[i] = bf16_to_float(kernel[i]);
@@ -307,9 +311,11 @@ TEST(Conv, BadShapesAreNamed) {
   EXPECT_NE(message({{2, 7, 3}, {3, 3, 3, 5}}).find("expected a kernel of rank 3"), std::string::npos);
   EXPECT_NE(message({{2, 7, 7, 4}, {3, 3, 3, 5}}).find("4 channels per group"), std::string::npos);
   EXPECT_NE(message({{2, 2, 7, 3}, {3, 3, 3, 5}}).find("window 3 over 2"), std::string::npos);
-  EXPECT_NE(message({{2, 7, 7, 3}, {3, 3, 3, 5}, {0, 1}}).find("strides of at least 1, got 0"), std::string::npos);
+  EXPECT_NE(message({{2, 7, 7, 3}, {3, 3, 3, 5}, {0, 1}}).find("strides of at least 1, got 0"),
+            std::string::npos);
   EXPECT_NE(message({{2, 7, 7, 3}, {3, 3, 3, 5}, {1, 1}, {-1, 0}}).find("pad_low"), std::string::npos);
-  EXPECT_NE(message({{2, 7, 7, 3}, {3, 3, 3, 5}, {1}}).find("expected 2 entries in strides, got 1"), std::string::npos);
+  EXPECT_NE(message({{2, 7, 7, 3}, {3, 3, 3, 5}, {1}}).find("expected 2 entries in strides, got 1"),
+            std::string::npos);
   EXPECT_NE(message({{2, 7, 7, 3}, {3, 3, 1, 5}, {}, {}, {}, {}, {}, 3}).find("divide"), std::string::npos);
   const int64_t huge = int64_t{1} << 40;
   EXPECT_FALSE(message({{1, huge, 1, 1}, {1, 1, 1, 1}}).empty());

@@ -61,7 +61,8 @@ class CpuDevice final : public Device {
   }
 
   void launch_impl(void*, void* kernel, std::span<const Slice> args) override {
-    require(args.size() <= kMostArgs, "cpu", "expected at most ", kMostArgs, " arguments of a kernel, got ", args.size());
+    require(args.size() <= kMostArgs, "cpu", "expected at most ", kMostArgs, " arguments of a kernel, got ",
+            args.size());
     std::array<void*, kMostArgs> pointers;
     for (size_t i = 0; i < args.size(); ++i) pointers[i] = bytes_of(args[i]);
     const Kernel& k = *static_cast<const Kernel*>(kernel);

@@ -1,6 +1,7 @@
-// Floats too small for a full mantissa cost some processors a hundred times a normal operation, and training makes
-// them: the squares of small gradients, the tails of a softmax. While an op runs they count as zero, as in TensorFlow
-// and XLA. The mode is the thread's own: the caller's is put back, so that no one else's numbers change.
+// Floats too small for a full mantissa cost some processors a hundred times a normal operation, and training
+// makes them: the squares of small gradients, the tails of a softmax. While an op runs they count as zero, as
+// in TensorFlow and XLA. The mode is the thread's own: the caller's is put back, so that no one else's
+// numbers change.
 #pragma once
 
 #include <cstdint>

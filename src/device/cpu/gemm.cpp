@@ -110,13 +110,15 @@ struct Item {
   void pack_b(int64_t p0, int64_t kc, Range columns, Range mine, T* packed) const {
     const GemmProblem& p = problem();
     const int64_t nr = kernels().nr, stride = panel(kc, nr);
-    const int64_t begin = columns.begin + mine.begin * nr, end = std::min(columns.end, columns.begin + mine.end * nr);
+    const int64_t begin = columns.begin + mine.begin * nr,
+                  end = std::min(columns.end, columns.begin + mine.end * nr);
     kernels().pack(b + p0 * p.b_row + begin * p.b_col, p.b_col, p.b_row, end - begin, kc, nr, stride,
                    packed + mine.begin * stride);
   }
 
   // Rows x columns of C from k's [p0, p0 + kc), B packed; `first` is the first column of the packed block.
-  void run_block(Range rows, Range columns, int64_t first, int64_t p0, int64_t kc, const T* packed_b, T* packed_a) const {
+  void run_block(Range rows, Range columns, int64_t first, int64_t p0, int64_t kc, const T* packed_b,
+                 T* packed_a) const {
     const GemmProblem& p = problem();
     const int64_t mr = kernels().mr, nr = kernels().nr;
     for (int64_t i0 = rows.begin; i0 < rows.end; i0 += plan.mc) {
@@ -171,14 +173,17 @@ struct Item {
         parallel_for(chunks, p.threads, [&](int64_t chunk, int thread) noexcept {
           const Range rows = share(p.m, kernels().mr, plan.row_chunks, chunk % plan.row_chunks);
           const Range mine = share(part.end - j0, nr, plan.col_chunks, chunk / plan.row_chunks);
-          run_block(rows, {mine.begin + j0, mine.end + j0}, j0, p0, kc, packed_b, packed_a + thread * plan.a_elements);
+          run_block(rows, {mine.begin + j0, mine.end + j0}, j0, p0, kc, packed_b,
+                    packed_a + thread * plan.a_elements);
         });
         p0 += kc;
       } while (p0 < p.k);
     }
   }
 
-  int64_t panels(Range columns) const { return (columns.end - columns.begin + kernels().nr - 1) / kernels().nr; }
+  int64_t panels(Range columns) const {
+    return (columns.end - columns.begin + kernels().nr - 1) / kernels().nr;
+  }
 };
 
 template <class T>
@@ -205,7 +210,8 @@ void run_all(const GemmPlan& plan, const T* a, const T* b, const T* bias, T* c, 
       case GemmPlan::Path::direct: return it.run_direct(rows, columns);
       case GemmPlan::Path::dot: return it.run_dot(rows, packed_b + thread * plan.b_elements);
       case GemmPlan::Path::packed:
-        return it.run_cell(rows, columns, packed_b + thread * plan.b_elements, packed_a + thread * plan.a_elements);
+        return it.run_cell(rows, columns, packed_b + thread * plan.b_elements,
+                           packed_a + thread * plan.a_elements);
     }
   });
 }
@@ -219,8 +225,10 @@ void Gemm::run(const void* a, const void* b, const void* bias, void* c, void* sc
     run_all<T>(plan_, static_cast<const T*>(a), static_cast<const T*>(b), static_cast<const T*>(bias),
                static_cast<T*>(c), static_cast<T*>(scratch));
   };
-  if (plan_.problem.dtype == DType::f32) run_as(static_cast<float*>(nullptr));
-  else run_as(static_cast<double*>(nullptr));
+  if (plan_.problem.dtype == DType::f32)
+    run_as(static_cast<float*>(nullptr));
+  else
+    run_as(static_cast<double*>(nullptr));
 }
 
 std::string highway_target() {

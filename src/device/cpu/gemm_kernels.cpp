@@ -83,8 +83,10 @@ HWY_INLINE void tile(const GemmBlock<T>& call, const Tile<T>& t, size_t last) {
       if (call.add_c) y = hn::Add(y, load(t.c + r * t.c_row, v));
       if (t.bias) y = hn::Add(y, bv);
       if (call.relu) y = hn::IfThenZeroElse(hn::Lt(y, hn::Zero(d)), y);  // NaN stays
-      if (kCut && v == V - 1) vm::store_first(y, d, out, last);
-      else hn::StoreU(y, d, out);
+      if (kCut && v == V - 1)
+        vm::store_first(y, d, out, last);
+      else
+        hn::StoreU(y, d, out);
     }
   }
 }
@@ -152,9 +154,12 @@ void block(const GemmBlock<T>& call) {
                     .c_row = call.c_row,
                     .k = call.k,
                     .bias = call.bias && !call.bias_scalar ? call.bias + j : call.bias};
-    if (n < columns) tables.cut[rows](call, t, n);
-    else if (widest > kVectors) tables.wide[rows](call, t);
-    else tables.full[rows](call, t);
+    if (n < columns)
+      tables.cut[rows](call, t, n);
+    else if (widest > kVectors)
+      tables.wide[rows](call, t);
+    else
+      tables.full[rows](call, t);
   };
   // If all of B stays in the first-level cache, A is read once; else a panel of B stays there while A
   // comes from the second.
@@ -301,27 +306,33 @@ void pack_copy(const T* x, int64_t col, int64_t panels, int64_t k, int64_t width
 }
 
 template <class T>
-void pack(const T* x, int64_t row, int64_t col, int64_t count, int64_t k, int64_t width, int64_t panel, T* out) {
+void pack(const T* x, int64_t row, int64_t col, int64_t count, int64_t k, int64_t width, int64_t panel,
+          T* out) {
   constexpr size_t kMost = HWY_LANES(T);
   int64_t i = 0;
   if (row == 1 && width % 2 == 0 && width >= 4) {
     const int64_t full = count / width;
-    if (width % static_cast<int64_t>(kMost) == 0) pack_copy<T, kMost>(x, col, full, k, width, panel, out);
-    else pack_copy<T, 4>(x, col, full, k, width, panel, out);  // a panel of A is 6 or 12 wide
+    if (width % static_cast<int64_t>(kMost) == 0)
+      pack_copy<T, kMost>(x, col, full, k, width, panel, out);
+    else
+      pack_copy<T, 4>(x, col, full, k, width, panel, out);  // a panel of A is 6 or 12 wide
     i = full * width;
   }
   for (; i < count; i += width) {
     const int64_t rows = count - i < width ? count - i : width;
     T* const to = out + i / width * panel;
-    if (col == 1) pack_transposed(x + i * row, row, rows, k, width, to);
-    else pack_plain(x + i * row, row, col, rows, k, width, to);
+    if (col == 1)
+      pack_transposed(x + i * row, row, rows, k, width, to);
+    else
+      pack_plain(x + i * row, row, col, rows, k, width, to);
   }
 }
 
 template <class T>
 const GemmKernels<T>* kernels() {
   static const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
-  static const GemmKernels<T> table = {kRows, kVectors * lanes, vectors_for(1) * lanes, block<T>, dot<T>, pack<T>};
+  static const GemmKernels<T> table = {kRows,    kVectors * lanes, vectors_for(1) * lanes,
+                                       block<T>, dot<T>,           pack<T>};
   return &table;
 }
 

@@ -18,8 +18,8 @@ struct GemmBlock {
   T* c;
   int64_t c_row;
   int64_t m, n, k;
-  const T* bias;      // null: none
-  bool bias_scalar;   // one element for all columns
+  const T* bias;     // null: none
+  bool bias_scalar;  // one element for all columns
   bool add_c;
   bool relu;
 };
@@ -47,7 +47,8 @@ struct GemmKernels {
   // Writes rows [0, count) of x (element (i, p) at x[i * row + p * col]) in panels of `width` rows,
   // `panel` elements apart: out[i / width * panel + p * width + i % width]. Rows that fill up the last
   // panel hold what they like; up to 4 elements past the end of a panel are written.
-  void (*pack)(const T* x, int64_t row, int64_t col, int64_t count, int64_t k, int64_t width, int64_t panel, T* out);
+  void (*pack)(const T* x, int64_t row, int64_t col, int64_t count, int64_t k, int64_t width, int64_t panel,
+               T* out);
 };
 
 const GemmKernels<float>& gemm_kernels_f32();

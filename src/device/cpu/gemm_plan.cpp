@@ -9,20 +9,23 @@
 namespace plimsoll {
 namespace {
 
-constexpr double kWorkPerThread = 1.5e6;    // multiply-adds and bytes that pay for waking a thread
-constexpr int64_t kKc = 384;                // a panel of B, kKc x nr, stays in the first-level cache
-constexpr int64_t kMc = 144;                // a block of A, kMc x kKc, in the second
-constexpr int64_t kNc = 3072;               // a block of B, kKc x kNc, in the third, if threads share it,
-constexpr int64_t kOwnNc = 1024;            // and if each has its own
-constexpr double kPackCost = 12;            // multiply-adds in the time that packing one element takes
-constexpr double kMostPacking = 0.08;       // more of it than if they share, in parts of all work, if each has its own
+constexpr double kWorkPerThread = 1.5e6;  // multiply-adds and bytes that pay for waking a thread
+constexpr int64_t kKc = 384;              // a panel of B, kKc x nr, stays in the first-level cache
+constexpr int64_t kMc = 144;              // a block of A, kMc x kKc, in the second
+constexpr int64_t kNc = 3072;             // a block of B, kKc x kNc, in the third, if threads share it,
+constexpr int64_t kOwnNc = 1024;          // and if each has its own
+constexpr double kPackCost = 12;          // multiply-adds in the time that packing one element takes
+constexpr double kMostPacking =
+    0.08;  // more of it than if they share, in parts of all work, if each has its own
 constexpr int64_t kDirectBytes = 48 << 10;  // B is read as it lies if it is not much larger than the first,
-constexpr int64_t kDirectPanels = 2;        // or if there are so few panels of rows or columns that packing does not pay
-constexpr int64_t kStreamKc = 8;            // rows of a large B read side by side, as streams, for one to three rows of C,
+constexpr int64_t kDirectPanels =
+    2;  // or if there are so few panels of rows or columns that packing does not pay
+constexpr int64_t kStreamKc =
+    8;  // rows of a large B read side by side, as streams, for one to three rows of C,
 constexpr int64_t kStreamRows = 3;
-constexpr int64_t kDirectKc = 64;           // and for a few more
-constexpr int64_t kPackColumns = 96;        // A is packed if that many columns of C use it,
-constexpr int64_t kPackShortRows = 384;     // or that many if its rows are contiguous and end within one block
+constexpr int64_t kDirectKc = 64;        // and for a few more
+constexpr int64_t kPackColumns = 96;     // A is packed if that many columns of C use it,
+constexpr int64_t kPackShortRows = 384;  // or that many if its rows are contiguous and end within one block
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
@@ -66,7 +69,8 @@ void choose_threads(GemmPlan& plan, double element_size) {
   const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
   const double bytes = element_size * (m * k + k * n + m * n);
   const double work = static_cast<double>(plan.items()) * (m * n * k * element_size / 4 + bytes);
-  p.threads = static_cast<int>(std::clamp(work / kWorkPerThread, 1.0, static_cast<double>(std::max(1, p.threads))));
+  p.threads =
+      static_cast<int>(std::clamp(work / kWorkPerThread, 1.0, static_cast<double>(std::max(1, p.threads))));
 }
 
 // Splits C among threads: by items of the batch if there are enough, else into a grid. What a thread
@@ -113,7 +117,8 @@ void choose_blocks(GemmPlan& plan, const GemmKernels<T>& kernels) {
   if (plan.path == GemmPlan::Path::direct) {
     const int64_t row_bytes = std::max<int64_t>(1, p.n * static_cast<int64_t>(sizeof(T)));
     const int64_t most = p.m <= kStreamRows ? kStreamKc : kDirectKc;
-    plan.kc = p.k * row_bytes <= kDirectBytes ? std::max<int64_t>(p.k, 1) : std::max(most, kDirectBytes / row_bytes);
+    plan.kc = p.k * row_bytes <= kDirectBytes ? std::max<int64_t>(p.k, 1)
+                                              : std::max(most, kDirectBytes / row_bytes);
     return;
   }
   plan.kc = even_block(p.k, kKc * 4 / static_cast<int64_t>(sizeof(T)), 4);
@@ -123,7 +128,8 @@ void choose_blocks(GemmPlan& plan, const GemmKernels<T>& kernels) {
   const bool short_rows = p.a_col == 1 && p.k <= plan.kc;
   plan.pack_a = p.n >= (short_rows ? kPackShortRows : kPackColumns) || (p.a_col != 1 && p.a_row != 1);
   // A panel may be written up to four elements past its end.
-  const int64_t a_panel = round_up(plan.kc * kernels.mr + 4, line), b_panel = round_up(plan.kc * kernels.nr + 4, line);
+  const int64_t a_panel = round_up(plan.kc * kernels.mr + 4, line),
+                b_panel = round_up(plan.kc * kernels.nr + 4, line);
   plan.a_elements = plan.pack_a ? plan.mc / kernels.mr * a_panel : 0;
   plan.b_elements = plan.nc / kernels.nr * b_panel;
   const int64_t b_blocks = plan.shared ? 1 : p.threads;

@@ -37,8 +37,8 @@ struct GemmPlan {
   bool swapped = false;      // C is one row or column and computed as its transpose: A and B changed places
   bool bias_scalar = false;  // one element for all of C
   bool pack_a = false;
-  bool shared = false;       // packed: all threads work on one block of B, which they pack together
-  int64_t kc = 0, mc = 0, nc = 0;          // block sizes
+  bool shared = false;             // packed: all threads work on one block of B, which they pack together
+  int64_t kc = 0, mc = 0, nc = 0;  // block sizes
   int64_t row_chunks = 1, col_chunks = 1;  // how one item is split over threads
   int64_t a_elements = 0, b_elements = 0;  // packed blocks, per thread; B's once for all if shared
   const void* kernels = nullptr;           // GemmKernels<T>

@@ -55,8 +55,9 @@ struct GemmRun {
           for (int64_t j = 0; j < p.n; ++j) {
             double sum = p.bias ? bias[static_cast<size_t>(j)] : 0;
             for (int64_t q = 0; q < p.k; ++q) {
-              sum += double(a[static_cast<size_t>(y * p.a_outer + z * p.a_batch + i * p.a_row + q * p.a_col)]) *
-                     double(b[static_cast<size_t>(y * p.b_outer + z * p.b_batch + q * p.b_row + j * p.b_col)]);
+              sum +=
+                  double(a[static_cast<size_t>(y * p.a_outer + z * p.a_batch + i * p.a_row + q * p.a_col)]) *
+                  double(b[static_cast<size_t>(y * p.b_outer + z * p.b_batch + q * p.b_row + j * p.b_col)]);
             }
             double& o = out[static_cast<size_t>(y * p.c_outer + z * p.c_batch + i * p.c_row + j)];
             o = p.accumulate ? o + sum : sum;
@@ -66,7 +67,8 @@ struct GemmRun {
   }
 };
 
-GemmProblem problem(int64_t m, int64_t n, int64_t k, bool a_transposed, bool b_transposed, int64_t batch = 1) {
+GemmProblem problem(int64_t m, int64_t n, int64_t k, bool a_transposed, bool b_transposed,
+                    int64_t batch = 1) {
   GemmProblem p;
   p.m = m, p.n = n, p.k = k, p.batch = batch;
   p.a_row = a_transposed ? 1 : k, p.a_col = a_transposed ? m : 1, p.a_batch = m * k;
@@ -77,8 +79,8 @@ GemmProblem problem(int64_t m, int64_t n, int64_t k, bool a_transposed, bool b_t
 
 template <class T>
 void check(const GemmProblem& p) {
-  SCOPED_TRACE(concat("m ", p.m, " n ", p.n, " k ", p.k, " batch ", p.batch, " a_row ", p.a_row, " b_row ", p.b_row,
-                      " bias ", p.bias, " accumulate ", p.accumulate, " ", highway_target()));
+  SCOPED_TRACE(concat("m ", p.m, " n ", p.n, " k ", p.k, " batch ", p.batch, " a_row ", p.a_row, " b_row ",
+                      p.b_row, " bias ", p.bias, " accumulate ", p.accumulate, " ", highway_target()));
   const GemmRun<T> run(p);
   const std::vector<T> one = run.ours(1), three = run.ours(3);
   const std::vector<double> want = run.reference();
@@ -103,7 +105,8 @@ void check_all(bool large) {
           if ((m + n + k) % 3 == 0) check<double>(p);
         }
   if (!large) return;
-  const int64_t shapes[][3] = {{131, 97, 801}, {1, 1000, 300}, {1000, 1, 300}, {300, 513, 65}, {13, 700, 401}};
+  const int64_t shapes[][3] = {
+      {131, 97, 801}, {1, 1000, 300}, {1000, 1, 300}, {300, 513, 65}, {13, 700, 401}};
   for (const auto& s : shapes)
     for (int transposes = 0; transposes < 4; ++transposes) {
       GemmProblem p = problem(s[0], s[1], s[2], transposes & 1, transposes & 2);
@@ -171,7 +174,8 @@ void doubled(const void* const* in, void* out, size_t n, const double* params) {
 }
 
 TEST(Gemm, PostRunsOnceOnEveryElement) {
-  for (auto [m, n, k] : {std::array<int64_t, 3>{7, 9, 5}, {100, 200, 900}, {50, 1, 64}, {1, 50, 64}, {3, 4, 0}}) {
+  for (auto [m, n, k] :
+       {std::array<int64_t, 3>{7, 9, 5}, {100, 200, 900}, {50, 1, 64}, {1, 50, 64}, {3, 4, 0}}) {
     for (bool transposed : {false, true}) {
       GemmProblem plain = problem(m, n, k, transposed, transposed), with = plain;
       with.post = doubled;

@@ -23,9 +23,7 @@ struct StaticLoop {
 };
 thread_local StaticLoop loop;
 
-long iterations(const StaticLoop& l) {
-  return (l.end - l.start + l.step - (l.step > 0 ? 1 : -1)) / l.step;
-}
+long iterations(const StaticLoop& l) { return (l.end - l.start + l.step - (l.step > 0 ? 1 : -1)) / l.step; }
 
 // The next iterations [first, last) of this member, counted from 0; false if it has none left.
 bool next_share(long& first, long& last) {
@@ -100,7 +98,8 @@ PLIMSOLL_EXPORT bool GOMP_loop_static_next(long* first, long* last) {
   *last = l.start + b * l.step;
   return true;
 }
-PLIMSOLL_EXPORT bool GOMP_loop_static_start(long start, long end, long step, long chunk, long* first, long* last) {
+PLIMSOLL_EXPORT bool GOMP_loop_static_start(long start, long end, long step, long chunk, long* first,
+                                            long* last) {
   const bool empty = step > 0 ? start > end : start < end;
   plimsoll::loop = {start, empty ? start : end, step, chunk, 0};
   return GOMP_loop_static_next(first, last);

@@ -1,5 +1,6 @@
-// How many threads oneDNN takes. Its OpenMP calls are answered by gomp_shim.cpp over our own pool; the number that
-// omp_get_max_threads() returns is set here, per thread, so that a primitive is made and run with the same.
+// How many threads oneDNN takes. Its OpenMP calls are answered by gomp_shim.cpp over our own pool; the number
+// that omp_get_max_threads() returns is set here, per thread, so that a primitive is made and run with the
+// same.
 #pragma once
 
 namespace plimsoll {

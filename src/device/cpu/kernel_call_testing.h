@@ -1,4 +1,5 @@
-// For tests: prepares a kernel, gives it aligned arguments and poisoned scratch, runs it, hands back its outputs.
+// For tests: prepares a kernel, gives it aligned arguments and poisoned scratch, runs it, hands back its
+// outputs.
 #pragma once
 
 #include <cstdlib>
@@ -28,10 +29,11 @@ std::vector<T> from_bytes(const Bytes& b) {
   return v;
 }
 
-// Throws what prepare and run throw. Outputs and scratch are full of 0xFF (NaNs) before the run, and 64 bytes behind each
-// must still be so after it.
-inline std::vector<Bytes> call_kernel(PrepareFn prepare, const std::vector<TensorType>& in, const std::vector<TensorType>& out,
-                                      const Attrs& attrs, const std::vector<Bytes>& inputs, int threads) {
+// Throws what prepare and run throw. Outputs and scratch are full of 0xFF (NaNs) before the run, and 64 bytes
+// behind each must still be so after it.
+inline std::vector<Bytes> call_kernel(PrepareFn prepare, const std::vector<TensorType>& in,
+                                      const std::vector<TensorType>& out, const Attrs& attrs,
+                                      const std::vector<Bytes>& inputs, int threads) {
   const Kernel kernel = prepare(KernelQuery{in, out, attrs, threads});
   constexpr size_t kGuard = 64;
   struct Free {

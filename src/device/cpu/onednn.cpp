@@ -113,8 +113,8 @@ void OnednnCall::run(void* const* args, int scratch_index) const {
   for (size_t i = 0; i < bound; ++i) dnnl_memory_set_data_handle(b.exec_args[i].memory, args[b.indices[i]]);
   if (b.scratch > 0) dnnl_memory_set_data_handle(b.exec_args[bound].memory, args[scratch_index]);
   const ScopedThreads cap(b.threads);
-  const dnnl_status_t status = dnnl_primitive_execute(b.primitive.get(), stream().get(),
-                                                      static_cast<int>(b.exec_args.size()), b.exec_args.data());
+  const dnnl_status_t status = dnnl_primitive_execute(
+      b.primitive.get(), stream().get(), static_cast<int>(b.exec_args.size()), b.exec_args.data());
   if (status != dnnl_success) [[unlikely]] {
     fail(status == dnnl_out_of_memory ? ErrorKind::out_of_memory : ErrorKind::device, "onednn",
          "running a primitive failed with status ", static_cast<int>(status));

@@ -1,5 +1,5 @@
-// What kernels on oneDNN share: the engine, memory descriptors of our tensors, and OnednnCall, a primitive with
-// its arguments in place. Empty without oneDNN; then kernels on it are not compiled.
+// What kernels on oneDNN share: the engine, memory descriptors of our tensors, and OnednnCall, a primitive
+// with its arguments in place. Empty without oneDNN; then kernels on it are not compiled.
 //
 // A kernel makes its primitive and runs it with the same number of threads, and never inside parallel_for():
 //   const int threads = available_threads(q.threads);
@@ -82,8 +82,10 @@ auto checked(std::string_view place, F&& make) -> decltype(make()) {
   } catch (const dnnl::error& e) {
     const bool unsupported = e.status == dnnl_unimplemented;
     const bool memory = e.status == dnnl_out_of_memory;
-    fail(unsupported ? ErrorKind::unsupported : memory ? ErrorKind::out_of_memory : ErrorKind::device, place,
-         "oneDNN: ", e.message);
+    fail(unsupported ? ErrorKind::unsupported
+         : memory    ? ErrorKind::out_of_memory
+                     : ErrorKind::device,
+         place, "oneDNN: ", e.message);
   }
 }
 

@@ -71,7 +71,8 @@ std::vector<float> run_weights_gradient(int threads) {
   const dnnl::convolution_backward_weights::primitive_desc desc(
       onednn::engine(), algorithm, x, onednn::any_layout(w), y, one, one, one, forward, attr);
   const onednn::OnednnCall call(dnnl::convolution_backward_weights(desc),
-                                {{DNNL_ARG_SRC, 0}, {DNNL_ARG_DIFF_DST, 1}, {DNNL_ARG_DIFF_WEIGHTS, 2}}, threads);
+                                {{DNNL_ARG_SRC, 0}, {DNNL_ARG_DIFF_DST, 1}, {DNNL_ARG_DIFF_WEIGHTS, 2}},
+                                threads);
   auto in = ramp(4 * 10 * 10 * 8, 37, 11), dout = ramp(4 * 10 * 10 * 16, 17, 13);
   const size_t packed = desc.diff_weights_desc().get_size() / sizeof(float);
   std::vector<float> out(packed);
@@ -124,7 +125,8 @@ TEST(GompShim, StaticLoopsCoverEveryIterationOnce) {
         team::begin(size, walk, &check);
         walk(&check, 0);
         team::end();
-        for (auto& s : check.seen) EXPECT_EQ(s.load(), 1) << "chunk " << chunk << " step " << step << " of " << n;
+        for (auto& s : check.seen)
+          EXPECT_EQ(s.load(), 1) << "chunk " << chunk << " step " << step << " of " << n;
       }
     }
   }

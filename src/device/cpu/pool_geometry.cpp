@@ -14,7 +14,8 @@ const Ints& entries(std::string_view op, const Attrs& attrs, std::string_view na
   const Ints& list = attrs.ints(name);
   require(std::ssize(list) == rank, op, "expected ", rank, " entries in ", name, ", got ", list.size());
   for (const int64_t value : list) {
-    require(value >= least && value < kLargest, op, "expected ", name, " of at least ", least, ", got ", value);
+    require(value >= least && value < kLargest, op, "expected ", name, " of at least ", least, ", got ",
+            value);
   }
   return list;
 }
@@ -47,11 +48,11 @@ PoolGeometry pool_geometry(std::string_view op, const Shape& x, const Attrs& att
     g.window[a] = window[e];
     g.stride[a] = strides[e];
     g.pad_low[a] = low[e];
-    require(low[e] < window[e] && high[e] < window[e], op, "expected padding smaller than the window ", window[e],
-            ", got ", low[e], " and ", high[e]);
+    require(low[e] < window[e] && high[e] < window[e], op, "expected padding smaller than the window ",
+            window[e], ", got ", low[e], " and ", high[e]);
     const int64_t padded = g.in[a] + low[e] + high[e];
-    require(padded >= window[e], op, "expected a window that fits the padded input, got window ", window[e], " over ",
-            padded, " (input ", x, ")");
+    require(padded >= window[e], op, "expected a window that fits the padded input, got window ", window[e],
+            " over ", padded, " (input ", x, ")");
     g.out[a] = (padded - window[e]) / strides[e] + 1;
   }
   const double points =

@@ -1,5 +1,6 @@
-// The numbers of one pooling, checked. As in ConvGeometry, axes that are not there come first and have size 1.
-// x is (N, in..., C), y is (N, out..., C); a window lies where its points are inside x, padding is skipped.
+// The numbers of one pooling, checked. As in ConvGeometry, axes that are not there come first and have
+// size 1. x is (N, in..., C), y is (N, out..., C); a window lies where its points are inside x, padding is
+// skipped.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,5 @@
-// Pooling, vectorised over channels, one task per some rows of the result. A result is made from the few rows of channels
+// Pooling, vectorised over channels, one task per some rows of the result. A result is made from the few rows
+// of channels
 // ("taps") that its window, or the windows over it, touch; in the inside of an image their places relative
 // to the result are the same from point to point.
 #undef HWY_TARGET_INCLUDE
@@ -48,11 +49,13 @@ inline void taps_of_window(const PoolGeometry& g, const ConvAxes& o, Taps& taps)
   taps.count = 0;
   for (int64_t d = s[0].begin; d < s[0].end; ++d) {
     for (int64_t h = s[1].begin; h < s[1].end; ++h) {
-      const int64_t row = (o[0] * g.stride[0] + d - g.pad_low[0]) * g.in[1] + o[1] * g.stride[1] + h - g.pad_low[1];
+      const int64_t row =
+          (o[0] * g.stride[0] + d - g.pad_low[0]) * g.in[1] + o[1] * g.stride[1] + h - g.pad_low[1];
       const int64_t first = row * g.in[2] + o[2] * g.stride[2] - g.pad_low[2];
       const int64_t point = (d * g.window[1] + h) * g.window[2];
       for (int64_t w = s[2].begin; w < s[2].end; ++w) {
-        taps.list[static_cast<size_t>(taps.count++)] = {(first + w) * g.channels, static_cast<int32_t>(point + w), 1};
+        taps.list[static_cast<size_t>(taps.count++)] = {(first + w) * g.channels,
+                                                        static_cast<int32_t>(point + w), 1};
       }
     }
   }
@@ -72,9 +75,12 @@ inline void taps_over_point(const PoolGeometry& g, const ConvAxes& i, bool avera
     for (int64_t h = s[1].begin; h < s[1].end; ++h) {
       for (int64_t w = s[2].begin; w < s[2].end; ++w) {
         const int64_t at = ((d * g.out[1] + h) * g.out[2] + w) * g.channels;
-        const int64_t point = ((i[0] + g.pad_low[0] - d * g.stride[0]) * g.window[1] + i[1] + g.pad_low[1] -
-                               h * g.stride[1]) * g.window[2] + i[2] + g.pad_low[2] - w * g.stride[2];
-        const float weight = average ? 1.0f / static_cast<float>(inside(0, d) * inside(1, h) * inside(2, w)) : 1.0f;
+        const int64_t point =
+            ((i[0] + g.pad_low[0] - d * g.stride[0]) * g.window[1] + i[1] + g.pad_low[1] - h * g.stride[1]) *
+                g.window[2] +
+            i[2] + g.pad_low[2] - w * g.stride[2];
+        const float weight =
+            average ? 1.0f / static_cast<float>(inside(0, d) * inside(1, h) * inside(2, w)) : 1.0f;
         taps.list[static_cast<size_t>(taps.count++)] = {at, static_cast<int32_t>(point), weight};
       }
     }
@@ -93,7 +99,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // The largest of kCount (or taps.count) taps for one row of channels.
 template <int kCount>
-HWY_INLINE void max_row(const float* x, const Tap* taps, int count, size_t channels, float* y, uint8_t* index) {
+HWY_INLINE void max_row(const float* x, const Tap* taps, int count, size_t channels, float* y,
+                        uint8_t* index) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> di;
   const hn::Rebind<uint8_t, decltype(d)> d8;
@@ -141,7 +148,8 @@ HWY_INLINE void average_row(const float* x, const Tap* taps, int n, size_t chann
   }
 }
 
-HWY_INLINE void max_grad_row(const float* dy, const uint8_t* index, const Taps& taps, size_t channels, float* dx) {
+HWY_INLINE void max_grad_row(const float* dy, const uint8_t* index, const Taps& taps, size_t channels,
+                             float* dx) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> di;
   const hn::Rebind<uint8_t, decltype(d)> d8;
@@ -282,16 +290,18 @@ void spread_row(const PoolGeometry& g, const float* dy, const uint8_t* index, in
 
 void max_pool(const Pool& p, const float* x, float* y, uint8_t* index) {
   const int64_t rows = p.g.batch * p.g.out[0] * p.g.out[1];
-  parallel_rows(rows, p.g.out[2] * p.g.channels * p.g.window_points(), p.threads, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) forward_row<true>(p.g, row, x, y, index);
-  });
+  parallel_rows(rows, p.g.out[2] * p.g.channels * p.g.window_points(), p.threads,
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t row = begin; row < end; ++row) forward_row<true>(p.g, row, x, y, index);
+                });
 }
 
 void average_pool(const Pool& p, const float* x, float* y) {
   const int64_t rows = p.g.batch * p.g.out[0] * p.g.out[1];
-  parallel_rows(rows, p.g.out[2] * p.g.channels * p.g.window_points(), p.threads, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) forward_row<false>(p.g, row, x, y, nullptr);
-  });
+  parallel_rows(rows, p.g.out[2] * p.g.channels * p.g.window_points(), p.threads,
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t row = begin; row < end; ++row) forward_row<false>(p.g, row, x, y, nullptr);
+                });
 }
 
 void max_pool_grad(const Pool& p, const float* dy, const uint8_t* index, float* dx) {
@@ -305,16 +315,18 @@ void max_pool_grad(const Pool& p, const float* dy, const uint8_t* index, float* 
     });
     return;
   }
-  parallel_rows(g.batch * g.in[0] * g.in[1], g.in[2] * g.channels * 4, p.threads, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) backward_row<true>(g, row, dy, index, dx);
-  });
+  parallel_rows(g.batch * g.in[0] * g.in[1], g.in[2] * g.channels * 4, p.threads,
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t row = begin; row < end; ++row) backward_row<true>(g, row, dy, index, dx);
+                });
 }
 
 void average_pool_grad(const Pool& p, const float* dy, float* dx) {
   const PoolGeometry& g = p.g;
-  parallel_rows(g.batch * g.in[0] * g.in[1], g.in[2] * g.channels * 4, p.threads, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) backward_row<false>(g, row, dy, nullptr, dx);
-  });
+  parallel_rows(g.batch * g.in[0] * g.in[1], g.in[2] * g.channels * 4, p.threads,
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t row = begin; row < end; ++row) backward_row<false>(g, row, dy, nullptr, dx);
+                });
 }
 
 }  // namespace
@@ -344,7 +356,8 @@ void run_max_pool_grad(const Pool& p, void* const* args) {
   (p, static_cast<const float*>(args[0]), static_cast<const uint8_t*>(args[1]), static_cast<float*>(args[2]));
 }
 void run_average_pool_grad(const Pool& p, void* const* args) {
-  HWY_DYNAMIC_DISPATCH(average_pool_grad)(p, static_cast<const float*>(args[0]), static_cast<float*>(args[1]));
+  HWY_DYNAMIC_DISPATCH(average_pool_grad)
+  (p, static_cast<const float*>(args[0]), static_cast<float*>(args[1]));
 }
 
 template <void (*F)(const Pool&, void* const*), bool kForward>
@@ -360,9 +373,13 @@ namespace highway {
 
 bool pool_fits(const KernelQuery& q) { return q.in[0].dtype != DType::f64; }
 Kernel prepare_max_pool(const KernelQuery& q) { return prepare_widened(q, own<run_max_pool, true>); }
-Kernel prepare_max_pool_grad(const KernelQuery& q) { return prepare_widened(q, own<run_max_pool_grad, false>); }
+Kernel prepare_max_pool_grad(const KernelQuery& q) {
+  return prepare_widened(q, own<run_max_pool_grad, false>);
+}
 Kernel prepare_average_pool(const KernelQuery& q) { return prepare_widened(q, own<run_average_pool, true>); }
-Kernel prepare_average_pool_grad(const KernelQuery& q) { return prepare_widened(q, own<run_average_pool_grad, false>); }
+Kernel prepare_average_pool_grad(const KernelQuery& q) {
+  return prepare_widened(q, own<run_average_pool_grad, false>);
+}
 
 }  // namespace highway
 }  // namespace plimsoll

@@ -1,5 +1,6 @@
 // The CPU kernels of pooling, for the tables of those ops. The results depend on no number of threads.
-//   max_pool           x -> y [, index]    index: which point of its window (row-major) a maximum came from, the
+//   max_pool           x -> y [, index]    index: which point of its window (row-major) a maximum came from,
+//   the
 //                                          first of equals; kNoIndex where the window has no point inside x
 //   max_pool_grad      dy, index -> dx
 //   max_pool_take      x, index -> the elements of x at index

@@ -152,10 +152,8 @@ void run_row(const State& s, void* const* args, int64_t row) {
       return max_grad_row<T>(s.g, row, in, static_cast<const uint8_t*>(args[1]), static_cast<T*>(args[2]));
     case Task::max_pool_take:
       return take_row<T>(s.g, row, in, static_cast<const uint8_t*>(args[1]), static_cast<T*>(args[2]));
-    case Task::average_pool:
-      return average_row<T>(s.g, row, in, static_cast<T*>(args[1]));
-    case Task::average_pool_grad:
-      return average_grad_row<T>(s.g, row, in, static_cast<T*>(args[1]));
+    case Task::average_pool: return average_row<T>(s.g, row, in, static_cast<T*>(args[1]));
+    case Task::average_pool_grad: return average_grad_row<T>(s.g, row, in, static_cast<T*>(args[1]));
   }
 }
 

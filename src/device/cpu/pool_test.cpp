@@ -19,7 +19,9 @@ struct Sample {
   Shape x;
   Ints window, strides, low, high;
 
-  Attrs attrs() const { return {{"window", window}, {"strides", strides}, {"pad_low", low}, {"pad_high", high}}; }
+  Attrs attrs() const {
+    return {{"window", window}, {"strides", strides}, {"pad_low", low}, {"pad_high", high}};
+  }
   PoolGeometry geometry() const { return pool_geometry("test", x, attrs()); }
 };
 
@@ -71,10 +73,13 @@ struct Trial {
   template <class F>
   void visit(const F& f) const {
     for (int64_t e = 0; e < y.shape.elements(); ++e) {
-      const int64_t c = e % g.channels, o = e / g.channels % g.out_points(), n = e / g.channels / g.out_points();
+      const int64_t c = e % g.channels, o = e / g.channels % g.out_points(),
+                    n = e / g.channels / g.out_points();
       for (int64_t w = 0; w < g.window_points(); ++w) {
-        const int64_t d = o / (g.out[1] * g.out[2]) * g.stride[0] + w / (g.window[1] * g.window[2]) - g.pad_low[0];
-        const int64_t h = o / g.out[2] % g.out[1] * g.stride[1] + w / g.window[2] % g.window[1] - g.pad_low[1];
+        const int64_t d =
+            o / (g.out[1] * g.out[2]) * g.stride[0] + w / (g.window[1] * g.window[2]) - g.pad_low[0];
+        const int64_t h =
+            o / g.out[2] % g.out[1] * g.stride[1] + w / g.window[2] % g.window[1] - g.pad_low[1];
         const int64_t v = o % g.out[2] * g.stride[2] + w % g.window[2] - g.pad_low[2];
         if (d < 0 || h < 0 || v < 0 || d >= g.in[0] || h >= g.in[1] || v >= g.in[2]) continue;
         const int64_t i = ((n * g.in[0] + d) * g.in[1] + h) * g.in[2] + v;
@@ -144,9 +149,11 @@ TEST(Pool, ResultsDoNotDependOnThreads) {
   const Trial t({{4, 33, 30, 40}, {3, 3}, {2, 2}, {1, 1}, {1, 1}});
   const std::vector<Bytes> one = t.max_pool(highway::prepare_max_pool, 1);
   EXPECT_EQ(one, t.max_pool(highway::prepare_max_pool, 3));
-  EXPECT_EQ(t.max_grad(highway::prepare_max_pool_grad, one[1], 1), t.max_grad(highway::prepare_max_pool_grad, one[1], 3));
+  EXPECT_EQ(t.max_grad(highway::prepare_max_pool_grad, one[1], 1),
+            t.max_grad(highway::prepare_max_pool_grad, one[1], 3));
   EXPECT_EQ(t.average(highway::prepare_average_pool, 1), t.average(highway::prepare_average_pool, 3));
-  EXPECT_EQ(t.average_grad(highway::prepare_average_pool_grad, 1), t.average_grad(highway::prepare_average_pool_grad, 3));
+  EXPECT_EQ(t.average_grad(highway::prepare_average_pool_grad, 1),
+            t.average_grad(highway::prepare_average_pool_grad, 3));
 }
 
 TEST(Pool, PlainLoopsDoNotDependOnThreads) {
@@ -193,10 +200,14 @@ TEST(Pool, BadAttributesAreNamed) {
     }
     return std::string();
   };
-  EXPECT_NE(message({{2, 7, 7, 3}, {2}, {2, 2}, {0, 0}, {0, 0}}).find("2 entries in window"), std::string::npos);
-  EXPECT_NE(message({{2, 7, 7, 3}, {2, 2}, {0, 2}, {0, 0}, {0, 0}}).find("strides of at least 1"), std::string::npos);
-  EXPECT_NE(message({{2, 7, 7, 3}, {2, 2}, {2, 2}, {2, 0}, {0, 0}}).find("smaller than the window"), std::string::npos);
-  EXPECT_NE(message({{2, 3, 7, 3}, {4, 2}, {2, 2}, {0, 0}, {0, 0}}).find("window 4 over 3"), std::string::npos);
+  EXPECT_NE(message({{2, 7, 7, 3}, {2}, {2, 2}, {0, 0}, {0, 0}}).find("2 entries in window"),
+            std::string::npos);
+  EXPECT_NE(message({{2, 7, 7, 3}, {2, 2}, {0, 2}, {0, 0}, {0, 0}}).find("strides of at least 1"),
+            std::string::npos);
+  EXPECT_NE(message({{2, 7, 7, 3}, {2, 2}, {2, 2}, {2, 0}, {0, 0}}).find("smaller than the window"),
+            std::string::npos);
+  EXPECT_NE(message({{2, 3, 7, 3}, {4, 2}, {2, 2}, {0, 0}, {0, 0}}).find("window 4 over 3"),
+            std::string::npos);
   EXPECT_NE(message({{7, 3}, {1}, {1}, {0}, {0}}).find("spatial axes"), std::string::npos);
 }
 

@@ -1,5 +1,5 @@
-// Work that falls into independent rows, cut into chunks for the pool. Which rows share a chunk depends on the
-// sizes alone; rows are independent, so results do not depend on the number of threads.
+// Work that falls into independent rows, cut into chunks for the pool. Which rows share a chunk depends on
+// the sizes alone; rows are independent, so results do not depend on the number of threads.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,7 @@ void parallel_rows(int64_t rows, int64_t row_elements, int threads, const F& bod
     return;
   }
   const int64_t chunks = (rows - 1) / each + 1;
-  auto one = [&](int64_t chunk, int) noexcept {
-    body(chunk * each, std::min(rows, (chunk + 1) * each));
-  };
+  auto one = [&](int64_t chunk, int) noexcept { body(chunk * each, std::min(rows, (chunk + 1) * each)); };
   parallel_for(chunks, threads, one);
 }
 

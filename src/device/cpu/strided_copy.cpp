@@ -136,16 +136,11 @@ void StridedCopy::run_as(T* to, const T* from) const {
 void StridedCopy::run(void* to, const void* from) const {
   if (total_ == 0) return;
   switch (size_) {
-    case 1:
-      return run_as(static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from));
-    case 2:
-      return run_as(static_cast<uint16_t*>(to), static_cast<const uint16_t*>(from));
-    case 4:
-      return run_as(static_cast<uint32_t*>(to), static_cast<const uint32_t*>(from));
-    case 8:
-      return run_as(static_cast<uint64_t*>(to), static_cast<const uint64_t*>(from));
-    default:
-      return run_as(static_cast<Wide*>(to), static_cast<const Wide*>(from));
+    case 1: return run_as(static_cast<uint8_t*>(to), static_cast<const uint8_t*>(from));
+    case 2: return run_as(static_cast<uint16_t*>(to), static_cast<const uint16_t*>(from));
+    case 4: return run_as(static_cast<uint32_t*>(to), static_cast<const uint32_t*>(from));
+    case 8: return run_as(static_cast<uint64_t*>(to), static_cast<const uint64_t*>(from));
+    default: return run_as(static_cast<Wide*>(to), static_cast<const Wide*>(from));
   }
 }
 

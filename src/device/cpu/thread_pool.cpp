@@ -56,8 +56,8 @@ struct Pool {
   int size = 1;
   int cpu = -1;  // where the owner runs
 
-  std::atomic<uint32_t> busy{0};  // 1: someone's team is running
-  std::atomic<int> started{0};  // workers there are
+  std::atomic<uint32_t> busy{0};              // 1: someone's team is running
+  std::atomic<int> started{0};                // workers there are
   alignas(64) std::atomic<uint32_t> left{0};  // workers that have not finished the job
   alignas(64) std::atomic<uint32_t> arrived{0};
   std::atomic<uint32_t> phase{0};
@@ -73,13 +73,13 @@ std::atomic<Pool*> the_pool{nullptr};
 
 Pool& pool() {
   Pool* p = the_pool.load(std::memory_order_acquire);
-  if (p) [[likely]] return *p;
+  if (p) [[likely]]
+    return *p;
   static std::mutex making;
   std::lock_guard lock(making);
   if (!(p = the_pool.load(std::memory_order_acquire))) {
-    static const int registered = pthread_atfork(nullptr, nullptr, [] {
-      the_pool.store(new Pool, std::memory_order_release);
-    });
+    static const int registered =
+        pthread_atfork(nullptr, nullptr, [] { the_pool.store(new Pool, std::memory_order_release); });
     (void)registered;
     p = new Pool;
     the_pool.store(p, std::memory_order_release);
@@ -94,8 +94,9 @@ struct ThreadState {
 };
 thread_local ThreadState self;
 
-// On a loaded machine the kernel likes to wake a worker on the core of the thread that woke it, and leaves both
-// there, at half speed each, for milliseconds. Asking for any other core once moves it; it then tends to stay.
+// On a loaded machine the kernel likes to wake a worker on the core of the thread that woke it, and leaves
+// both there, at half speed each, for milliseconds. Asking for any other core once moves it; it then tends to
+// stay.
 void leave_cpu(int cpu) noexcept {
   cpu_set_t allowed, others;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2) return;
@@ -109,9 +110,8 @@ void worker_main(Pool& p, int index) noexcept {
   self.worker = true;
   std::atomic<uint32_t>& ticket = p.workers[static_cast<size_t>(index)].ticket;
   for (uint32_t seen = 0;;) {
-    wait_change(ticket, seen, [] {
-      return open_regions.load(std::memory_order_relaxed) > 0 ? kSpinInRegion : kSpin;
-    });
+    wait_change(ticket, seen,
+                [] { return open_regions.load(std::memory_order_relaxed) > 0 ? kSpinInRegion : kSpin; });
     ++seen;
     self.place = {index, p.size};
     if (p.cpu >= 0 && sched_getcpu() == p.cpu) leave_cpu(p.cpu);
@@ -138,7 +138,8 @@ bool start_worker(Pool& p, int index) noexcept {
 int ensure(Pool& p, int wanted) noexcept {
   if (wanted > kMaxThreads) wanted = kMaxThreads;
   int have = p.started.load(std::memory_order_acquire) + 1;
-  if (have >= wanted) [[likely]] return wanted;
+  if (have >= wanted) [[likely]]
+    return wanted;
   std::lock_guard lock(p.starting);
   have = p.started.load(std::memory_order_relaxed) + 1;
   while (have < wanted && start_worker(p, have)) {
@@ -170,9 +171,7 @@ void launch(Pool& p, int size, team::Member member, void* context) noexcept {
 
 }  // namespace
 
-int available_threads(int wanted) {
-  return wanted <= 1 ? 1 : ensure(pool(), wanted);
-}
+int available_threads(int wanted) { return wanted <= 1 ? 1 : ensure(pool(), wanted); }
 
 ParallelRegion::ParallelRegion() noexcept { open_regions.fetch_add(1, std::memory_order_relaxed); }
 ParallelRegion::~ParallelRegion() { open_regions.fetch_sub(1, std::memory_order_relaxed); }

@@ -1,8 +1,9 @@
 // The one pool of worker threads of the process: our kernels run on it through parallel_for(), oneDNN's
 // through gomp_shim.cpp. The calling thread always takes part as member 0. Workers spin for some tens of
-// microseconds after a job (longer inside a ParallelRegion) and then sleep; they start when first needed, block all signals,
-// and live until the process ends. A forked child starts with a fresh pool. Everything here may be used from any thread: when two
-// threads want the pool at once, the second one's parallel_for() runs alone.
+// microseconds after a job (longer inside a ParallelRegion) and then sleep; they start when first needed,
+// block all signals, and live until the process ends. A forked child starts with a fresh pool. Everything
+// here may be used from any thread: when two threads want the pool at once, the second one's parallel_for()
+// runs alone.
 #pragma once
 
 #include <atomic>
@@ -55,9 +56,9 @@ void barrier() noexcept;
 }  // namespace team
 
 // Calls body(chunk, thread) once for every chunk in [0, chunks), on at most `threads` threads, and returns
-// when all are done. 0 <= thread < threads tells scratch apart; which thread gets which chunk is left to chance, so results
-// must not depend on it. Nested calls, one chunk or one thread run here without waking anybody. The body
-// must not throw.
+// when all are done. 0 <= thread < threads tells scratch apart; which thread gets which chunk is left to
+// chance, so results must not depend on it. Nested calls, one chunk or one thread run here without waking
+// anybody. The body must not throw.
 template <class F>
 void parallel_for(int64_t chunks, int threads, F&& body) {
   static_assert(std::is_nothrow_invocable_v<F&, int64_t, int>, "the body of parallel_for is noexcept");

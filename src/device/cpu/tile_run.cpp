@@ -64,31 +64,19 @@ void gather_as(const TilePlan& p, const TilePlan::Load& load, const void* from, 
 void gather(const TilePlan& p, const TilePlan::Load& load, const void* from, const Index& index, int64_t n,
             void* to) {
   switch (load.size) {
-    case 1:
-      return gather_as<uint8_t>(p, load, from, index, n, to);
-    case 2:
-      return gather_as<uint16_t>(p, load, from, index, n, to);
-    case 4:
-      return gather_as<uint32_t>(p, load, from, index, n, to);
-    default:
-      return gather_as<uint64_t>(p, load, from, index, n, to);
+    case 1: return gather_as<uint8_t>(p, load, from, index, n, to);
+    case 2: return gather_as<uint16_t>(p, load, from, index, n, to);
+    case 4: return gather_as<uint32_t>(p, load, from, index, n, to);
+    default: return gather_as<uint64_t>(p, load, from, index, n, to);
   }
 }
 
 void fill(size_t size, const void* from, int64_t n, void* to) {
   switch (size) {
-    case 1:
-      std::fill_n(static_cast<uint8_t*>(to), n, *static_cast<const uint8_t*>(from));
-      return;
-    case 2:
-      std::fill_n(static_cast<uint16_t*>(to), n, *static_cast<const uint16_t*>(from));
-      return;
-    case 4:
-      std::fill_n(static_cast<uint32_t*>(to), n, *static_cast<const uint32_t*>(from));
-      return;
-    default:
-      std::fill_n(static_cast<uint64_t*>(to), n, *static_cast<const uint64_t*>(from));
-      return;
+    case 1: std::fill_n(static_cast<uint8_t*>(to), n, *static_cast<const uint8_t*>(from)); return;
+    case 2: std::fill_n(static_cast<uint16_t*>(to), n, *static_cast<const uint16_t*>(from)); return;
+    case 4: std::fill_n(static_cast<uint32_t*>(to), n, *static_cast<const uint32_t*>(from)); return;
+    default: std::fill_n(static_cast<uint64_t*>(to), n, *static_cast<const uint64_t*>(from)); return;
   }
 }
 

@@ -179,16 +179,11 @@ FoldFns fold_of() {
 template <class T>
 FoldFns fold_of(Fold kind) {
   switch (kind) {
-    case Fold::sum:
-      return fold_of<Sum, T>();
-    case Fold::prod:
-      return fold_of<Prod, T>();
-    case Fold::max:
-      return fold_of<Max, T>();
-    case Fold::min:
-      return fold_of<Min, T>();
-    default:
-      return {};
+    case Fold::sum: return fold_of<Sum, T>();
+    case Fold::prod: return fold_of<Prod, T>();
+    case Fold::max: return fold_of<Max, T>();
+    case Fold::min: return fold_of<Min, T>();
+    default: return {};
   }
 }
 
@@ -198,30 +193,19 @@ FoldFns Folds(Fold kind, DType dtype) {
       if (kind == Fold::logical_and || kind == Fold::min) return fold_of<And, uint8_t>();
       if (kind == Fold::logical_or || kind == Fold::max) return fold_of<Or, uint8_t>();
       return {};
-    case DType::u8:
-      return fold_of<uint8_t>(kind);
-    case DType::u16:
-      return fold_of<uint16_t>(kind);
-    case DType::u32:
-      return fold_of<uint32_t>(kind);
-    case DType::u64:
-      return fold_of<uint64_t>(kind);
-    case DType::i8:
-      return fold_of<int8_t>(kind);
-    case DType::i16:
-      return fold_of<int16_t>(kind);
-    case DType::i32:
-      return fold_of<int32_t>(kind);
-    case DType::i64:
-      return fold_of<int64_t>(kind);
+    case DType::u8: return fold_of<uint8_t>(kind);
+    case DType::u16: return fold_of<uint16_t>(kind);
+    case DType::u32: return fold_of<uint32_t>(kind);
+    case DType::u64: return fold_of<uint64_t>(kind);
+    case DType::i8: return fold_of<int8_t>(kind);
+    case DType::i16: return fold_of<int16_t>(kind);
+    case DType::i32: return fold_of<int32_t>(kind);
+    case DType::i64: return fold_of<int64_t>(kind);
     case DType::f16:
     case DType::bf16:
-    case DType::f32:
-      return fold_of<float>(kind);
-    case DType::f64:
-      return fold_of<double>(kind);
-    default:
-      return {};
+    case DType::f32: return fold_of<float>(kind);
+    case DType::f64: return fold_of<double>(kind);
+    default: return {};
   }
 }
 

@@ -1,5 +1,5 @@
-// Kernels written once for every real dtype: with_type() calls a generic function with the C++ type that an element of the
-// dtype is loaded as. Half floats are loaded as float and stored rounded.
+// Kernels written once for every real dtype: with_type() calls a generic function with the C++ type that an
+// element of the dtype is loaded as. Half floats are loaded as float and stored rounded.
 #pragma once
 
 #include <cmath>
@@ -12,25 +12,46 @@
 
 namespace plimsoll {
 
-struct HalfBits { uint16_t bits; };   // float16
-struct BrainBits { uint16_t bits; };  // bfloat16
+struct HalfBits {
+  uint16_t bits;
+};  // float16
+struct BrainBits {
+  uint16_t bits;
+};  // bfloat16
 
-template <class T> struct Loaded { using type = T; };
-template <> struct Loaded<HalfBits> { using type = float; };
-template <> struct Loaded<BrainBits> { using type = float; };
+template <class T>
+struct Loaded {
+  using type = T;
+};
+template <>
+struct Loaded<HalfBits> {
+  using type = float;
+};
+template <>
+struct Loaded<BrainBits> {
+  using type = float;
+};
 
-template <class T> typename Loaded<T>::type load(const T& x) { return x; }
+template <class T>
+typename Loaded<T>::type load(const T& x) {
+  return x;
+}
 inline float load(const HalfBits& x) { return f16_to_float(x.bits); }
 inline float load(const BrainBits& x) { return bf16_to_float(x.bits); }
-template <class T> void store(T& to, T value) { to = value; }
+template <class T>
+void store(T& to, T value) {
+  to = value;
+}
 inline void store(HalfBits& to, float value) { to.bits = float_to_f16(value); }
 inline void store(BrainBits& to, float value) { to.bits = float_to_bf16(value); }
 
 // False for integers.
 template <class T>
 bool is_nan(T x) {
-  if constexpr (std::is_floating_point_v<T>) return std::isnan(x);
-  else return false;
+  if constexpr (std::is_floating_point_v<T>)
+    return std::isnan(x);
+  else
+    return false;
 }
 
 // f(T{}) with the storage type T of `dtype`; bools are uint8_t. Throws Error{unsupported} for complex ones.

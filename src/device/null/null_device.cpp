@@ -1,5 +1,5 @@
-// The null device: buffers are numbers, kernels do nothing. It takes every op, so that what the planner and the
-// executor ask of a device can be tested without one.
+// The null device: buffers are numbers, kernels do nothing. It takes every op, so that what the planner and
+// the executor ask of a device can be tested without one.
 #include <atomic>
 
 #include "device/device.h"
@@ -12,7 +12,8 @@ class NullDevice final : public Device {
  public:
   std::string_view name() const override { return "null"; }
   std::string describe() const override {
-    return concat("null: ", launches_.load(), " launches, ", copies_.load(), " copies, ", bytes_.load(), " bytes asked for");
+    return concat("null: ", launches_.load(), " launches, ", copies_.load(), " copies, ", bytes_.load(),
+                  " bytes asked for");
   }
   DeviceMemory memory() const override { return {INT64_MAX, INT64_MAX}; }
 

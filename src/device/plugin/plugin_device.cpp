@@ -21,7 +21,8 @@ constexpr size_t kMostArgs = 64;
   error.message[sizeof error.message - 1] = 0;
   const bool known = error.kind > PLIMSOLL_OK && error.kind <= PLIMSOLL_INTERNAL;
   const auto kind = known ? static_cast<ErrorKind>(error.kind - 1) : ErrorKind::device;
-  throw Error(kind, place, error.message[0] ? error.message : "the device reported a failure without a message");
+  throw Error(kind, place,
+              error.message[0] ? error.message : "the device reported a failure without a message");
 }
 
 class Library {
@@ -31,13 +32,15 @@ class Library {
     if (stat(path.c_str(), &info) != 0) fail(ErrorKind::not_found, "device", "there is no file ", path);
     handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle_) fail(ErrorKind::bad_file, "device", path, " cannot be loaded: ", dlerror());
-    const auto entry = reinterpret_cast<plimsoll_device_plugin_fn>(dlsym(handle_, PLIMSOLL_DEVICE_PLUGIN_SYMBOL));
+    const auto entry =
+        reinterpret_cast<plimsoll_device_plugin_fn>(dlsym(handle_, PLIMSOLL_DEVICE_PLUGIN_SYMBOL));
     if (!entry) {
       dlclose(handle_);
       fail(ErrorKind::bad_file, "device", path, " is no plug-in: it has no ", PLIMSOLL_DEVICE_PLUGIN_SYMBOL);
     }
     table_ = entry(PLIMSOLL_DEVICE_MAJOR);
-    const bool fits = table_ && table_->major == PLIMSOLL_DEVICE_MAJOR && table_->size >= sizeof(plimsoll_device_table);
+    const bool fits =
+        table_ && table_->major == PLIMSOLL_DEVICE_MAJOR && table_->size >= sizeof(plimsoll_device_table);
     if (!fits) {
       const std::string got = table_ ? concat(table_->major, ".", table_->minor) : std::string("another one");
       dlclose(handle_);
@@ -67,11 +70,16 @@ std::vector<plimsoll_attr> to_c(const Attrs& attrs) {
     plimsoll_attr attr{};
     attr.name = name.c_str();
     attr.kind = static_cast<int32_t>(value.index());
-    if (const auto* b = std::get_if<bool>(&value)) attr.integer = *b;
-    else if (const auto* i = std::get_if<int64_t>(&value)) attr.integer = *i;
-    else if (const auto* r = std::get_if<double>(&value)) attr.real = *r;
-    else if (const auto* s = std::get_if<std::string>(&value)) attr.string = s->c_str();
-    else if (const auto* t = std::get_if<DType>(&value)) attr.integer = static_cast<int64_t>(*t);
+    if (const auto* b = std::get_if<bool>(&value))
+      attr.integer = *b;
+    else if (const auto* i = std::get_if<int64_t>(&value))
+      attr.integer = *i;
+    else if (const auto* r = std::get_if<double>(&value))
+      attr.real = *r;
+    else if (const auto* s = std::get_if<std::string>(&value))
+      attr.string = s->c_str();
+    else if (const auto* t = std::get_if<DType>(&value))
+      attr.integer = static_cast<int64_t>(*t);
     else if (const auto* list = std::get_if<Ints>(&value)) {
       attr.ints = list->data();
       attr.count = static_cast<int32_t>(list->size());
@@ -89,7 +97,8 @@ plimsoll_slice to_c(Slice slice) {
 
 class PluginDevice final : public Device {
  public:
-  PluginDevice(const std::string& path, int index) : library_(path), table_(library_.table()), name_(table_.name) {
+  PluginDevice(const std::string& path, int index)
+      : library_(path), table_(library_.table()), name_(table_.name) {
     int32_t count = 0;
     call([&](plimsoll_error* e) { return table_.device_count(&count, e); });
     if (index < 0 || index >= count) {
@@ -101,7 +110,9 @@ class PluginDevice final : public Device {
 
   std::string_view name() const override { return name_; }
   std::string describe() const override {
-    return text([&](char* out, size_t size, plimsoll_error* e) { return table_.device_describe(device_, out, size, e); });
+    return text([&](char* out, size_t size, plimsoll_error* e) {
+      return table_.device_describe(device_, out, size, e);
+    });
   }
   DeviceMemory memory() const override {
     plimsoll_memory_info info{};
@@ -151,8 +162,13 @@ class PluginDevice final : public Device {
     for (const TensorType& t : request.query.out) out.push_back(to_c(t));
     const std::vector<plimsoll_attr> attrs = to_c(request.query.attrs);
     const std::string op(request.op);
-    const plimsoll_kernel_query query{op.c_str(), in.data(), out.data(), attrs.data(), static_cast<int32_t>(in.size()),
-                                      static_cast<int32_t>(out.size()), static_cast<int32_t>(attrs.size())};
+    const plimsoll_kernel_query query{op.c_str(),
+                                      in.data(),
+                                      out.data(),
+                                      attrs.data(),
+                                      static_cast<int32_t>(in.size()),
+                                      static_cast<int32_t>(out.size()),
+                                      static_cast<int32_t>(attrs.size())};
     plimsoll_error error{};
     plimsoll_kernel* const kernel = table_.kernel_prepare(device_, &query, &scratch, &error);
     if (!kernel && error.kind == PLIMSOLL_UNSUPPORTED) return nullptr;
@@ -181,7 +197,8 @@ class PluginDevice final : public Device {
     call([&](plimsoll_error* e) { return table_.copy_on_device(stream(s), to_c(to), to_c(from), bytes, e); });
   }
   void launch_impl(void* s, void* kernel, std::span<const Slice> args) override {
-    require(args.size() <= kMostArgs, name_, "expected at most ", kMostArgs, " arguments of a kernel, got ", args.size());
+    require(args.size() <= kMostArgs, name_, "expected at most ", kMostArgs, " arguments of a kernel, got ",
+            args.size());
     std::array<plimsoll_slice, kMostArgs> slices;
     for (size_t i = 0; i < args.size(); ++i) slices[i] = to_c(args[i]);
     call([&](plimsoll_error* e) {
@@ -200,7 +217,8 @@ class PluginDevice final : public Device {
 
   void release_impl(DeviceHandle::Kind kind, void* object) noexcept override {
     switch (kind) {
-      case DeviceHandle::Kind::buffer: return table_.buffer_free(device_, static_cast<plimsoll_buffer*>(object));
+      case DeviceHandle::Kind::buffer:
+        return table_.buffer_free(device_, static_cast<plimsoll_buffer*>(object));
       case DeviceHandle::Kind::stream: return table_.stream_destroy(stream(object));
       case DeviceHandle::Kind::event: return table_.event_destroy(event(object));
       case DeviceHandle::Kind::kernel: return table_.kernel_destroy(static_cast<plimsoll_kernel*>(object));

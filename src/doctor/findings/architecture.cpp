@@ -33,15 +33,17 @@ void find_architecture(const Exam& exam, Findings& findings) {
   for (const auto& [name, group] : groups) {
     // Tools carry helpers for every processor; what is never loaded does no harm.
     if (group.unfit.empty() || (!group.importable && group.fit > 0)) continue;
-    const std::string own = exam.environment.is_macos ? exam.environment.machine : interpreter->architectures();
+    const std::string own =
+        exam.environment.is_macos ? exam.environment.machine : interpreter->architectures();
     const bool rosetta = exam.environment.is_macos && own == "arm64" && group.machine == "x86_64";
     Finding f;
     f.severity = Severity::error;
     f.what = rosetta ? concat(name, " was built for Intel Macs; this Python runs natively on Apple silicon")
                      : concat(name, " was built for ", group.machine, "; this Python is for ", own);
     f.evidence = {concat("for ", group.machine, ": ", some_of(group.unfit))};
-    f.leads_to = exam.environment.is_macos ? "ImportError: ... (mach-o file, but is an incompatible architecture)"
-                                           : "ImportError: cannot open shared object file (or: wrong ELF class)";
+    f.leads_to = exam.environment.is_macos
+                     ? "ImportError: ... (mach-o file, but is an incompatible architecture)"
+                     : "ImportError: cannot open shared object file (or: wrong ELF class)";
     f.fix = concat(exam.environment.pip(), " install --force-reinstall --no-cache-dir --no-deps ", name);
     findings.push_back(f);
   }

@@ -17,7 +17,8 @@ bool is_native(std::string_view path) {
 bool dispensable(std::string_view path) {
   if (path.ends_with(".pyc") || path.starts_with("../") || path.starts_with('/')) return true;
   if (contains(path, ".dist-info/")) return true;
-  for (const std::string_view folder : {"tests/", "test/", "testing/", "docs/", "doc/", "examples/", "include/"}) {
+  for (const std::string_view folder :
+       {"tests/", "test/", "testing/", "docs/", "doc/", "examples/", "include/"}) {
     if (path.starts_with(folder) || contains(path, concat("/", folder))) return true;
   }
   return !path.ends_with(".py") && !is_native(path);
@@ -51,24 +52,28 @@ Check check(const Distribution& d) {
 
 void report(const Exam& exam, const Distribution& d, const Check& c, Findings& findings) {
   const std::string again = reinstall(exam, d);
-  const auto add = [&](Severity severity, Sureness sureness, std::string what, std::string seen, std::string leads_to) {
-    findings.push_back({"", severity, sureness, std::move(what), {std::move(seen)}, std::move(leads_to), again});
+  const auto add = [&](Severity severity, Sureness sureness, std::string what, std::string seen,
+                       std::string leads_to) {
+    findings.push_back(
+        {"", severity, sureness, std::move(what), {std::move(seen)}, std::move(leads_to), again});
   };
   if (c.counted > 0 && c.present == 0) {
-    add(Severity::error, Sureness::certain, concat(d.shown(), " is listed as installed, but its files are gone"),
+    add(Severity::error, Sureness::certain,
+        concat(d.shown(), " is listed as installed, but its files are gone"),
         concat(d.folder.string(), " remains; none of its ", c.counted, " files do"),
         "ModuleNotFoundError, while pip believes that it is installed");
   } else if (!c.gone.empty()) {
     add(Severity::error, Sureness::certain,
-        concat(d.shown(), " has lost ", c.gone.size(), " of its ", c.counted, " files"), "gone: " + some_of(c.gone),
-        "ImportError or ModuleNotFoundError in the midst of it");
+        concat(d.shown(), " has lost ", c.gone.size(), " of its ", c.counted, " files"),
+        "gone: " + some_of(c.gone), "ImportError or ModuleNotFoundError in the midst of it");
   } else if (!c.gone_dispensable.empty() && c.gone_dispensable.size() * 2 > c.counted) {
     add(Severity::note, Sureness::possible, concat(d.shown(), " was slimmed down"),
         "gone: " + some_of(c.gone_dispensable), "Tests, headers or data files are not there.");
   }
   if (!c.resized.empty()) {
     add(Severity::warning, Sureness::likely,
-        concat(d.shown(), " has ", c.resized.size(), " files that are not those it installed"), some_of(c.resized),
+        concat(d.shown(), " has ", c.resized.size(), " files that are not those it installed"),
+        some_of(c.resized),
         "Another package overwrote them, or they were edited: the parts may not fit together.");
   }
 }

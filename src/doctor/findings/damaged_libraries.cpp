@@ -8,7 +8,8 @@ void find_damaged_libraries(const Exam& exam, Findings& findings) {
   for (const auto& library : exam.libraries.all()) {
     std::string why = library->broken;
     if (why.empty() && library->elf && !library->elf->complete()) why = "it is shorter than its headers say";
-    if (why.empty() && library->module && !library->elf && library->slices.empty()) why = "it is no native library";
+    if (why.empty() && library->module && !library->elf && library->slices.empty())
+      why = "it is no native library";
     if (why.empty() || !(library->in_environment || library->reachable)) continue;
     Finding f;
     f.severity = Severity::error;

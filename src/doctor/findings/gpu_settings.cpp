@@ -10,7 +10,12 @@ namespace {
 
 void add(Findings& findings, Severity severity, std::string what, std::string seen, std::string leads_to,
          std::string fix) {
-  findings.push_back({"", severity, Sureness::likely, std::move(what), {std::move(seen)}, std::move(leads_to),
+  findings.push_back({"",
+                      severity,
+                      Sureness::likely,
+                      std::move(what),
+                      {std::move(seen)},
+                      std::move(leads_to),
                       std::move(fix)});
 }
 
@@ -23,8 +28,9 @@ void check_flags(const System& system, Findings& findings) {
   for (const char* name : {"TF_FORCE_GPU_ALLOW_GROWTH", "XLA_PYTHON_CLIENT_PREALLOCATE"}) {
     const std::string_view value = system.variable(name);
     if (!system.has_variable(name) || is_flag(value)) continue;
-    add(findings, Severity::warning, concat(name, " has a value that is not understood"), concat(name, "=", value),
-        "The setting is ignored: all graphics memory is taken at the first use", concat("export ", name, "=true"));
+    add(findings, Severity::warning, concat(name, " has a value that is not understood"),
+        concat(name, "=", value), "The setting is ignored: all graphics memory is taken at the first use",
+        concat("export ", name, "=true"));
   }
   for (const char* name : {"XLA_PYTHON_CLIENT_MEM_FRACTION", "XLA_CLIENT_MEM_FRACTION"}) {
     if (!system.has_variable(name)) continue;
@@ -52,7 +58,8 @@ void check_sharing(const Exam& exam, Findings& findings) {
   const bool tensorflow = exam.environment.find("tensorflow") || exam.environment.find("tensorflow-gpu");
   if (tensorflow && lower_case(exam.system.variable("TF_FORCE_GPU_ALLOW_GROWTH")) != "true") {
     add(findings, Severity::note, "TensorFlow takes all graphics memory at its first use",
-        "TF_FORCE_GPU_ALLOW_GROWTH is not set", "A second notebook or framework on the card runs out of memory at once",
+        "TF_FORCE_GPU_ALLOW_GROWTH is not set",
+        "A second notebook or framework on the card runs out of memory at once",
         "export TF_FORCE_GPU_ALLOW_GROWTH=true");
   }
   bool jax_gpu = false;
@@ -62,7 +69,8 @@ void check_sharing(const Exam& exam, Findings& findings) {
   if (jax_gpu && !exam.system.has_variable("XLA_PYTHON_CLIENT_PREALLOCATE") &&
       !exam.system.has_variable("XLA_PYTHON_CLIENT_MEM_FRACTION")) {
     add(findings, Severity::note, "JAX takes three quarters of the graphics memory at its first use",
-        "XLA_PYTHON_CLIENT_PREALLOCATE is not set", "A second notebook or framework on the card runs out of memory",
+        "XLA_PYTHON_CLIENT_PREALLOCATE is not set",
+        "A second notebook or framework on the card runs out of memory",
         "export XLA_PYTHON_CLIENT_PREALLOCATE=false");
   }
 }

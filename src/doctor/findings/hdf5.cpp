@@ -31,7 +31,8 @@ void find_hdf5(const Exam& exam, Findings& findings) {
   for (const auto& library : exam.libraries.all()) {
     if (!library->elf || !(library->reachable || library->in_environment)) continue;
     const std::string name(library->elf->soname());
-    if (name.starts_with("libhdf5.so") || name.starts_with("libhdf5_hl.so") || name.starts_with("libhdf5_serial.so")) {
+    if (name.starts_with("libhdf5.so") || name.starts_with("libhdf5_hl.so") ||
+        name.starts_with("libhdf5_serial.so")) {
       by_name[name].emplace(real_path(library->path).string(), library.get());
     }
   }
@@ -45,11 +46,14 @@ void find_hdf5(const Exam& exam, Findings& findings) {
       shown.push_back(concat(library->shown, version.empty() ? "" : " (HDF5 " + version + ")"));
     }
     const bool differ = versions.size() > 1;
-    findings.push_back({"", differ ? Severity::warning : Severity::note, Sureness::likely,
-                        concat(files.size(), " libraries are called ", name, differ ? ", of different versions" : ""),
-                        {some_of(shown)},
-                        "\"HDF5 library version mismatched error\" and abort when h5py and another package meet",
-                        concat(exam.environment.pip(), " install --force-reinstall --only-binary :all: h5py")});
+    findings.push_back(
+        {"",
+         differ ? Severity::warning : Severity::note,
+         Sureness::likely,
+         concat(files.size(), " libraries are called ", name, differ ? ", of different versions" : ""),
+         {some_of(shown)},
+         "\"HDF5 library version mismatched error\" and abort when h5py and another package meet",
+         concat(exam.environment.pip(), " install --force-reinstall --only-binary :all: h5py")});
   }
 }
 

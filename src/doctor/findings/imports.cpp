@@ -27,9 +27,10 @@ std::string last_line(const std::string& output) {
 // Imports, then says how much memory that took. (What the system tells the parent of a dead child counts
 // the parent's own pages too, from the moment of the fork.)
 std::string code_for(const std::string& module) {
-  return concat("import ", module, "\ntry:\n",
-                "    print([line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')][0])\n",
-                "except OSError:\n    print(0)\n");
+  return concat(
+      "import ", module, "\ntry:\n",
+      "    print([line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')][0])\n",
+      "except OSError:\n    print(0)\n");
 }
 
 std::string peak_memory(const std::string& output) {
@@ -94,8 +95,13 @@ void find_imports(const Exam& exam, Findings& findings) {
     }
   }
   if (!well.empty()) {
-    findings.push_back({"", Severity::note, Sureness::certain, concat(well.size(), " packages were imported well"),
-                        {some_of(well, 20)}, "", ""});
+    findings.push_back({"",
+                        Severity::note,
+                        Sureness::certain,
+                        concat(well.size(), " packages were imported well"),
+                        {some_of(well, 20)},
+                        "",
+                        ""});
   }
 }
 

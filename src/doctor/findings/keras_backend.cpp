@@ -49,7 +49,8 @@ void find_keras_backend(const Exam& exam, Findings& findings) {
     if (installed(e, name)) others.emplace_back(name);
   }
   const bool known = choice.backend == "tensorflow" || choice.backend == "jax" || choice.backend == "torch" ||
-                     choice.backend == "numpy" || choice.backend == "openvino" || choice.backend == "plimsoll";
+                     choice.backend == "numpy" || choice.backend == "openvino" ||
+                     choice.backend == "plimsoll";
   Finding f;
   f.evidence = {choice.from.empty() ? "nobody chose a backend: Keras takes tensorflow"
                                     : concat(choice.from, " says ", choice.backend),
@@ -67,7 +68,8 @@ void find_keras_backend(const Exam& exam, Findings& findings) {
     f.severity = choice.from.empty() && !others.empty() ? Severity::note : Severity::error;
     f.what = concat("Keras will use the backend ", choice.backend, ", which is not installed");
     f.leads_to = concat("ModuleNotFoundError: No module named '", choice.backend, "' at import keras");
-    f.fix = others.empty() ? concat(e.pip(), " install ", choice.backend) : concat("export KERAS_BACKEND=", other);
+    f.fix = others.empty() ? concat(e.pip(), " install ", choice.backend)
+                           : concat("export KERAS_BACKEND=", other);
   }
   findings.push_back(f);
 }

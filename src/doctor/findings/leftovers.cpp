@@ -37,7 +37,8 @@ void without_metadata(const Exam& exam, Findings& findings) {
     f.what = concat(d.name, " has lost its METADATA");
     f.evidence = {d.folder.string()};
     f.leads_to = "pip and importlib.metadata fail on it; an upgrade leaves files of both versions";
-    f.fix = concat("rm -r ", d.folder.string(), " && ", exam.environment.pip(), " install --force-reinstall ", d.name);
+    f.fix = concat("rm -r ", d.folder.string(), " && ", exam.environment.pip(), " install --force-reinstall ",
+                   d.name);
     findings.push_back(f);
   }
 }
@@ -55,8 +56,8 @@ void installed_twice(const Exam& exam, Findings& findings) {
       Finding f;
       f.severity = same_site ? Severity::error : local_over_env ? Severity::warning : Severity::note;
       f.sureness = same_site ? Sureness::certain : Sureness::likely;
-      f.what = same_site ? concat(first.name, " is installed twice in one place: ", first.version_text, " and ",
-                                  other.version_text)
+      f.what = same_site ? concat(first.name, " is installed twice in one place: ", first.version_text,
+                                  " and ", other.version_text)
                          : concat(first.shown(), " hides ", other.shown());
       f.evidence = {first.folder.string(), other.folder.string()};
       f.leads_to = same_site ? "Files of two versions are mixed; what works is chance"
@@ -71,18 +72,21 @@ void installed_twice(const Exam& exam, Findings& findings) {
 
 // An empty shell of a package is imported without an error and then has no attributes.
 void hollow(const Exam& exam, Findings& findings) {
-  for (const char* name : {"tensorflow", "keras", "torch", "jax", "numpy", "scipy", "pandas", "h5py", "sklearn"}) {
+  for (const char* name :
+       {"tensorflow", "keras", "torch", "jax", "numpy", "scipy", "pandas", "h5py", "sklearn"}) {
     const fs::path folder = exam.environment.locate(name);
     if (folder.empty() || !is_folder(folder) || is_there(folder / "__init__.py")) continue;
     bool module = false;
-    for (const fs::path& entry : list_folder(folder)) module |= entry.filename().string().starts_with("__init__.");
+    for (const fs::path& entry : list_folder(folder))
+      module |= entry.filename().string().starts_with("__init__.");
     if (module) continue;
     Finding f;
     f.severity = Severity::error;
     f.what = concat(name, " is an empty shell: its folder is there, its __init__.py is not");
     f.evidence = {folder.string()};
     f.leads_to = concat("AttributeError: module '", name, "' has no attribute ...");
-    f.fix = concat("rm -r ", folder.string(), " && ", exam.environment.pip(), " install --force-reinstall ", name);
+    f.fix = concat("rm -r ", folder.string(), " && ", exam.environment.pip(), " install --force-reinstall ",
+                   name);
     findings.push_back(f);
   }
 }

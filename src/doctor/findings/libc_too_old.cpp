@@ -59,12 +59,13 @@ void find_libc_too_old(const Exam& exam, Findings& findings) {
     const auto& [project, file] = key;
     Finding f;
     f.severity = n.reachable ? Severity::error : Severity::note;
-    f.what = concat(project, " was built for a newer system: it needs ", join(n.versions, ", "), " of ", file);
+    f.what =
+        concat(project, " was built for a newer system: it needs ", join(n.versions, ", "), " of ", file);
     f.evidence = {concat(n.provider->shown, " has up to ", newest(*n.provider->elf, *n.versions.begin())),
                   "needed by " + some_of(n.libraries)};
     f.leads_to = concat("ImportError: ", file, ": version `", *n.versions.rbegin(), "' not found");
-    f.fix = n.owner ? concat(exam.environment.pip(), " install --only-binary :all: --force-reinstall '", n.owner->name,
-                             "<", n.owner->version_text, "'")
+    f.fix = n.owner ? concat(exam.environment.pip(), " install --only-binary :all: --force-reinstall '",
+                             n.owner->name, "<", n.owner->version_text, "'")
                     : "Use an older build of it, or a newer system image.";
     if (file.starts_with("libstdc++") && exam.environment.kind == Environment::Kind::conda) {
       f.fix = "conda install -c conda-forge 'libstdcxx-ng>=13'";

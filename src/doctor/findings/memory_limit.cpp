@@ -38,7 +38,8 @@ void check_limit(const Exam& exam, const Need& need, Findings& findings) {
   f.evidence = {concat("limit of the control group: ", show_bytes(*limit)),
                 concat(need.project, " after import: about ", show_bytes(need.import))};
   f.leads_to = "The kernel is killed without a word (SIGKILL by the out-of-memory killer)";
-  f.fix = concat("docker run --memory=", std::max<uint64_t>(2, need.work * 2 / kGiB), "g ...   # or a larger machine");
+  f.fix = concat("docker run --memory=", std::max<uint64_t>(2, need.work * 2 / kGiB),
+                 "g ...   # or a larger machine");
   findings.push_back(f);
 }
 
@@ -53,7 +54,8 @@ void check_room(const Exam& exam, const Need& need, Findings& findings) {
   f.sureness = Sureness::likely;
   f.what = concat("Only ", show_bytes(room), " of memory is free; importing ", need.project, " takes about ",
                   show_bytes(need.import));
-  f.evidence = {available ? "available: " + show_bytes(*available) : "left in the container: " + show_bytes(room)};
+  f.evidence = {available ? "available: " + show_bytes(*available)
+                          : "left in the container: " + show_bytes(room)};
   f.leads_to = "The kernel, or another program, is killed when memory runs out";
   f.fix = "ps aux --sort=-rss | head   # close what is not needed, such as kernels of other notebooks";
   findings.push_back(f);
@@ -61,7 +63,9 @@ void check_room(const Exam& exam, const Need& need, Findings& findings) {
 
 void check_swap(const Exam& exam, Findings& findings) {
   const System& s = exam.system;
-  if (!s.memory_total || !s.swap_total || *s.swap_total > 0 || *s.memory_total >= 4 * kGiB || s.container_limit) return;
+  if (!s.memory_total || !s.swap_total || *s.swap_total > 0 || *s.memory_total >= 4 * kGiB ||
+      s.container_limit)
+    return;
   const bool little = *s.memory_total < 2 * kGiB;
   Finding f;
   f.severity = little ? Severity::warning : Severity::note;

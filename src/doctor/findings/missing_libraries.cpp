@@ -12,8 +12,8 @@ namespace {
 
 // Part of a graphics driver, absent by right on a machine without one.
 bool from_driver(std::string_view name) {
-  for (const std::string_view driver : {"libcuda.so", "libnvidia-", "libnvcuvid", "libnvoptix", "libamdhip", "libhsa-",
-                                        "libze_loader", "libcudadebugger"}) {
+  for (const std::string_view driver : {"libcuda.so", "libnvidia-", "libnvcuvid", "libnvoptix", "libamdhip",
+                                        "libhsa-", "libze_loader", "libcudadebugger"}) {
     if (name.starts_with(driver)) return true;
   }
   return false;
@@ -68,12 +68,14 @@ bool is_small_part(const Missing& missing, const ModuleCounts& counts) {
   });
 }
 
-Finding describe(const Exam& exam, const std::string& name, const Missing& missing, const ModuleCounts& counts) {
+Finding describe(const Exam& exam, const std::string& name, const Missing& missing,
+                 const ModuleCounts& counts) {
   const Distribution* owner = missing.example->owner;
   const std::string package = package_of(name);
   const bool bundled = was_bundled(owner, name);
   Finding f;
-  f.severity = missing.optional || (!bundled && is_small_part(missing, counts)) ? Severity::note : Severity::error;
+  f.severity =
+      missing.optional || (!bundled && is_small_part(missing, counts)) ? Severity::note : Severity::error;
   f.what = concat(name, " is missing");
   f.evidence = {"needed by " + some_of(missing.needed_by)};
   std::vector<std::string> modules;
@@ -123,7 +125,8 @@ void find_missing_libraries(const Exam& exam, Findings& findings) {
     ++counts[library->owner];
     for (const Library* needed : exam.libraries.closure(*library)) {
       for (const std::string& name : needed->missing) {
-        if (const auto found = missing.find(name); found != missing.end()) found->second.modules.insert(library.get());
+        if (const auto found = missing.find(name); found != missing.end())
+          found->second.modules.insert(library.get());
       }
     }
   }

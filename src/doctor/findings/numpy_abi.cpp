@@ -47,7 +47,8 @@ void find_numpy_abi(const Exam& exam, Findings& findings) {
       return;  // garbled; damaged_libraries
     }
     const std::lock_guard lock(mutex);
-    built[library.owner ? library.owner->name : std::string(split(library.shown, "/")[0])].push_back(library.shown);
+    built[library.owner ? library.owner->name : std::string(split(library.shown, "/")[0])].push_back(
+        library.shown);
   });
   for (auto& [name, files] : built) {
     std::sort(files.begin(), files.end());
@@ -55,7 +56,8 @@ void find_numpy_abi(const Exam& exam, Findings& findings) {
     f.severity = Severity::error;
     f.what = concat(name, " was compiled for NumPy 1; ", numpy->shown(), " is installed");
     f.evidence = {some_of(files)};
-    f.leads_to = "\"A module that was compiled using NumPy 1.x cannot be run in NumPy 2\", ImportError or a crash";
+    f.leads_to =
+        "\"A module that was compiled using NumPy 1.x cannot be run in NumPy 2\", ImportError or a crash";
     f.fix = concat(exam.environment.pip(), " install --upgrade ", name, "   # or: install 'numpy<2'");
     findings.push_back(f);
   }

@@ -38,21 +38,31 @@ void find_openmp(const Exam& exam, Findings& findings) {
   };
   if (llvm.size() > 1) {
     const bool told = exam.system.has_variable("KMP_DUPLICATE_LIB_OK");
-    findings.push_back({"", Severity::warning, Sureness::likely,
-                        concat(llvm.size(), " copies of the LLVM/Intel OpenMP runtime can be loaded together"),
-                        {names(llvm)},
-                        told ? "KMP_DUPLICATE_LIB_OK silences the check: crashes or wrong results remain possible"
-                             : "OMP: Error #15: Initializing libiomp5, but found libomp already initialized; abort",
-                        "conda install nomkl, or install both packages from one channel so that they share a copy"});
+    findings.push_back(
+        {"",
+         Severity::warning,
+         Sureness::likely,
+         concat(llvm.size(), " copies of the LLVM/Intel OpenMP runtime can be loaded together"),
+         {names(llvm)},
+         told ? "KMP_DUPLICATE_LIB_OK silences the check: crashes or wrong results remain possible"
+              : "OMP: Error #15: Initializing libiomp5, but found libomp already initialized; abort",
+         "conda install nomkl, or install both packages from one channel so that they share a copy"});
   } else if (!llvm.empty() && !gnu.empty()) {
-    findings.push_back({"", Severity::note, Sureness::possible, "Two OpenMP runtimes can be loaded together",
+    findings.push_back({"",
+                        Severity::note,
+                        Sureness::possible,
+                        "Two OpenMP runtimes can be loaded together",
                         {names(llvm), names(gnu)},
                         "Twice the threads on the same processors; a fork after use may hang",
                         "export MKL_THREADING_LAYER=GNU"});
   } else if (gnu.size() > 1) {
-    findings.push_back({"", Severity::note, Sureness::possible,
-                        concat(gnu.size(), " copies of the GNU OpenMP runtime can be loaded together"), {names(gnu)},
-                        "Each has threads of its own: set OMP_NUM_THREADS if the processors are overloaded", ""});
+    findings.push_back({"",
+                        Severity::note,
+                        Sureness::possible,
+                        concat(gnu.size(), " copies of the GNU OpenMP runtime can be loaded together"),
+                        {names(gnu)},
+                        "Each has threads of its own: set OMP_NUM_THREADS if the processors are overloaded",
+                        ""});
   }
 }
 

@@ -17,7 +17,9 @@ std::string python_tag(std::string_view file_name) {
   return std::string(rest.substr(0, rest.find_first_of("-.", 8)));
 }
 
-std::string own_tag(const Environment& e) { return concat("cpython-", e.major, e.minor, e.free_threaded ? "t" : ""); }
+std::string own_tag(const Environment& e) {
+  return concat("cpython-", e.major, e.minor, e.free_threaded ? "t" : "");
+}
 
 struct Group {
   std::vector<std::string> files;
@@ -40,7 +42,8 @@ std::map<std::string, Group> foreign_modules(const Exam& exam) {
   std::map<std::string, Group> groups;
   for (const auto& library : exam.libraries.all()) {
     const std::string tag = python_tag(library->path.filename().string());
-    if (!library->in_environment || library->standard || tag.empty() || tag == own || usable.contains(key(*library))) {
+    if (!library->in_environment || library->standard || tag.empty() || tag == own ||
+        usable.contains(key(*library))) {
       continue;
     }
     Group& group = groups[library->owner ? library->owner->name : std::string(split(library->shown, "/")[0])];
@@ -84,7 +87,9 @@ void find_other_python(const Exam& exam, Findings& findings) {
     Finding f;
     f.severity = Severity::error;
     f.what = concat(d.shown(), " comes from a wheel for ", platform, "; this Python is for ",
-                    e.is_macos ? "macOS" : e.musl ? "Linux with musl" : "Linux with glibc");
+                    e.is_macos ? "macOS"
+                    : e.musl   ? "Linux with musl"
+                               : "Linux with glibc");
     f.evidence = {concat(d.folder.filename().string(), "/WHEEL: Tag: ", platform)};
     f.leads_to = "ImportError: its native modules look for another C library or system";
     f.fix = reinstall(exam, d);

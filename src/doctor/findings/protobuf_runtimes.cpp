@@ -21,7 +21,8 @@ void find_protobuf_runtimes(const Exam& exam, Findings& findings) {
       if (!copies.contains(l)) continue;
       if (!first) first = l;
       // Several libraries of one project were linked and tested together.
-      if (l == first || (l->owner && l->owner == first->owner) || !reported.insert({first, l}).second) continue;
+      if (l == first || (l->owner && l->owner == first->owner) || !reported.insert({first, l}).second)
+        continue;
       Finding f;
       f.severity = Severity::warning;
       f.sureness = Sureness::likely;

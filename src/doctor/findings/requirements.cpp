@@ -10,8 +10,8 @@ namespace {
 
 // Other builds of one and the same package, under names of their own.
 const std::vector<std::vector<std::string>> kSameThing = {
-    {"tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tensorflow-macos", "tensorflow-intel", "tensorflow-rocm",
-     "tensorflow-cpu-aws", "tensorflow-aarch64", "tf-nightly", "tf-nightly-cpu"},
+    {"tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tensorflow-macos", "tensorflow-intel",
+     "tensorflow-rocm", "tensorflow-cpu-aws", "tensorflow-aarch64", "tf-nightly", "tf-nightly-cpu"},
     {"opencv-python", "opencv-python-headless", "opencv-contrib-python", "opencv-contrib-python-headless"},
     {"onnxruntime", "onnxruntime-gpu"},
     {"faiss", "faiss-cpu", "faiss-gpu"},
@@ -31,7 +31,8 @@ bool applies(const Requirement& requirement, const Environment& environment) {
   return requirement.marker.empty() || marker_holds(requirement.marker, environment.markers).value_or(false);
 }
 
-Finding conflict(const Exam& exam, const Distribution& by, const Requirement& wanted, const Distribution* have) {
+Finding conflict(const Exam& exam, const Distribution& by, const Requirement& wanted,
+                 const Distribution* have) {
   Finding f;
   f.severity = Severity::error;
   if (!have) {
@@ -40,9 +41,10 @@ Finding conflict(const Exam& exam, const Distribution& by, const Requirement& wa
     if (!folder.empty()) f.evidence.push_back(concat(folder.string(), " is there, but no project owns it"));
     f.leads_to = concat("ModuleNotFoundError when ", by.name, " imports it");
   } else {
-    f.what = concat(by.shown(), " requires ", wanted.name, " ", wanted.specifiers.text(), ", but ", have->version_text,
-                    " is installed");
-    f.leads_to = "Import errors, missing attributes or crashes, depending on what changed between the versions.";
+    f.what = concat(by.shown(), " requires ", wanted.name, " ", wanted.specifiers.text(), ", but ",
+                    have->version_text, " is installed");
+    f.leads_to =
+        "Import errors, missing attributes or crashes, depending on what changed between the versions.";
     f.sureness = Sureness::likely;
   }
   f.evidence.push_back(concat(by.folder.filename().string(), ": Requires-Dist: ", wanted.text));
@@ -67,7 +69,8 @@ void find_requirements(const Exam& exam, Findings& findings) {
         Finding f;
         f.what = concat(by.shown(), " requires ", wanted.name, "; ", other->shown(), " stands in for it");
         f.evidence = {concat("Requires-Dist: ", wanted.text)};
-        f.leads_to = concat("It works, but pip will install ", wanted.name, " over it when ", by.name, " is upgraded.");
+        f.leads_to = concat("It works, but pip will install ", wanted.name, " over it when ", by.name,
+                            " is upgraded.");
         findings.push_back(f);
         continue;
       }

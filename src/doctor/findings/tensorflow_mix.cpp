@@ -6,9 +6,9 @@
 namespace plimsoll::doctor {
 namespace {
 
-const char* const kTensorflows[] = {"tensorflow",      "tensorflow-cpu",     "tensorflow-gpu",     "tensorflow-macos",
-                                    "tensorflow-rocm", "tensorflow-cpu-aws", "tensorflow-aarch64", "tf-nightly",
-                                    "tf-nightly-cpu",  "intel-tensorflow"};
+const char* const kTensorflows[] = {
+    "tensorflow",         "tensorflow-cpu",     "tensorflow-gpu", "tensorflow-macos", "tensorflow-rocm",
+    "tensorflow-cpu-aws", "tensorflow-aarch64", "tf-nightly",     "tf-nightly-cpu",   "intel-tensorflow"};
 
 bool requires_it(const Distribution& by, const Distribution& what) {
   for (const Requirement& r : by.requires_dist) {
@@ -27,9 +27,10 @@ void several(const Exam& exam, const std::vector<const Distribution*>& installed
       f.severity = a.version_text == b.version_text ? Severity::warning : Severity::error;
       f.what = concat(a.shown(), " and ", b.shown(), " are both installed");
       f.evidence = {"both own the folder tensorflow/"};
-      f.leads_to = "Python files of one load native libraries of the other: undefined symbols or a crash at import";
-      f.fix = concat(exam.environment.pip(), " uninstall -y ", a.name, " ", b.name, " && ", exam.environment.pip(),
-                     " install --force-reinstall ", a.name, "==", a.version_text);
+      f.leads_to =
+          "Python files of one load native libraries of the other: undefined symbols or a crash at import";
+      f.fix = concat(exam.environment.pip(), " uninstall -y ", a.name, " ", b.name, " && ",
+                     exam.environment.pip(), " install --force-reinstall ", a.name, "==", a.version_text);
       findings.push_back(f);
     }
   }
@@ -43,7 +44,9 @@ void keras(const Exam& exam, const Distribution& tensorflow, Findings& findings)
   const std::string_view setting = exam.system.variable("TF_USE_LEGACY_KERAS");
   const bool wants_legacy = setting == "1" || lower_case(setting) == "true";
   if (wants_legacy && !legacy && *version >= *Version::parse("2.16")) {
-    findings.push_back({"", Severity::error, Sureness::certain,
+    findings.push_back({"",
+                        Severity::error,
+                        Sureness::certain,
                         "TF_USE_LEGACY_KERAS is set, but tf-keras is not installed",
                         {concat("TF_USE_LEGACY_KERAS=", setting)},
                         "ImportError when tf.keras is first used",
@@ -51,29 +54,38 @@ void keras(const Exam& exam, const Distribution& tensorflow, Findings& findings)
                                version->minor(), ".0'")});
   }
   if (keras && keras->version && *version < *Version::parse("2.16") && keras->version->major() >= 3) {
-    findings.push_back({"", Severity::error, Sureness::certain,
-                        concat(keras->shown(), " is too new for ", tensorflow.shown(), ", which is built on Keras 2"),
-                        {concat("tf.keras of ", tensorflow.version_text, " imports the installed keras")},
-                        "AttributeError or ImportError when tf.keras is first used",
-                        concat(exam.environment.pip(), " install 'keras==", version->major(), ".", version->minor(),
-                               ".*'")});
+    findings.push_back(
+        {"",
+         Severity::error,
+         Sureness::certain,
+         concat(keras->shown(), " is too new for ", tensorflow.shown(), ", which is built on Keras 2"),
+         {concat("tf.keras of ", tensorflow.version_text, " imports the installed keras")},
+         "AttributeError or ImportError when tf.keras is first used",
+         concat(exam.environment.pip(), " install 'keras==", version->major(), ".", version->minor(),
+                ".*'")});
   }
   if (keras && keras->version && *version >= *Version::parse("2.16.0") && keras->version->major() < 3 &&
       !wants_legacy) {
-    findings.push_back({"", Severity::error, Sureness::certain,
-                        concat(keras->shown(), " is too old for ", tensorflow.shown(), ", which needs Keras 3"),
-                        {concat("tf.keras of ", tensorflow.version_text, " imports the installed keras")},
-                        "AttributeError: module 'tensorflow.keras' has no attribute ...",
-                        concat(exam.environment.pip(), " install --upgrade keras")});
+    findings.push_back(
+        {"",
+         Severity::error,
+         Sureness::certain,
+         concat(keras->shown(), " is too old for ", tensorflow.shown(), ", which needs Keras 3"),
+         {concat("tf.keras of ", tensorflow.version_text, " imports the installed keras")},
+         "AttributeError: module 'tensorflow.keras' has no attribute ...",
+         concat(exam.environment.pip(), " install --upgrade keras")});
   }
   if (legacy && legacy->version &&
       (legacy->version->major() != version->major() || legacy->version->minor() != version->minor())) {
-    findings.push_back({"", Severity::error, Sureness::likely,
-                        concat(legacy->shown(), " belongs to another TensorFlow than ", tensorflow.version_text),
-                        {"tf-keras and TensorFlow share their first two version numbers"},
-                        "ImportError or AttributeError when tf_keras is imported",
-                        concat(exam.environment.pip(), " install 'tf-keras==", version->major(), ".",
-                               version->minor(), ".*'")});
+    findings.push_back(
+        {"",
+         Severity::error,
+         Sureness::likely,
+         concat(legacy->shown(), " belongs to another TensorFlow than ", tensorflow.version_text),
+         {"tf-keras and TensorFlow share their first two version numbers"},
+         "ImportError or AttributeError when tf_keras is imported",
+         concat(exam.environment.pip(), " install 'tf-keras==", version->major(), ".", version->minor(),
+                ".*'")});
   }
 }
 
@@ -81,12 +93,20 @@ void metal(const Exam& exam, const Distribution* tensorflow, Findings& findings)
   const Distribution* plug_in = exam.environment.find("tensorflow-metal");
   if (!plug_in) return;
   if (!exam.environment.is_macos) {
-    findings.push_back({"", Severity::warning, Sureness::certain, concat(plug_in->shown(), " is for macOS only"),
-                        {exam.environment.shown()}, "TensorFlow fails to load it at import",
+    findings.push_back({"",
+                        Severity::warning,
+                        Sureness::certain,
+                        concat(plug_in->shown(), " is for macOS only"),
+                        {exam.environment.shown()},
+                        "TensorFlow fails to load it at import",
                         concat(exam.environment.pip(), " uninstall -y tensorflow-metal")});
   } else if (!tensorflow) {
-    findings.push_back({"", Severity::warning, Sureness::certain,
-                        concat(plug_in->shown(), " is installed, TensorFlow is not"), {}, "No module tensorflow",
+    findings.push_back({"",
+                        Severity::warning,
+                        Sureness::certain,
+                        concat(plug_in->shown(), " is installed, TensorFlow is not"),
+                        {},
+                        "No module tensorflow",
                         concat(exam.environment.pip(), " install tensorflow")});
   }
 }

@@ -131,9 +131,11 @@ Finding describe(const Exam& exam, const std::vector<const Unresolved*>& group) 
     f.what = concat(own, " needs symbols that no library provides");
   }
   f.evidence = {concat("in ", some_of(libraries, 3)), concat("undefined: ", some_of(names, 3))};
-  f.leads_to = concat("ImportError: ", first.path.filename().string(), ": undefined symbol: ", symbols.front());
-  f.fix = first.owner ? concat(exam.environment.pip(), " install --upgrade --force-reinstall ", first.owner->name)
-                      : "Install a build of it that fits.";
+  f.leads_to =
+      concat("ImportError: ", first.path.filename().string(), ": undefined symbol: ", symbols.front());
+  f.fix = first.owner
+              ? concat(exam.environment.pip(), " install --upgrade --force-reinstall ", first.owner->name)
+              : "Install a build of it that fits.";
   return f;
 }
 

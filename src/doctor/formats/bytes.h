@@ -24,9 +24,7 @@ class Bytes {
   bool empty() const { return size_ == 0; }
   bool big_endian() const { return big_endian_; }
   Bytes with_endian(bool big) const { return {data_, size_, big}; }
-  bool has(uint64_t offset, uint64_t length) const {
-    return offset <= size_ && length <= size_ - offset;
-  }
+  bool has(uint64_t offset, uint64_t length) const { return offset <= size_ && length <= size_ - offset; }
 
   uint8_t u8(uint64_t offset) const { return load<uint8_t>(offset); }
   uint16_t u16(uint64_t offset) const { return load<uint16_t>(offset); }
@@ -63,7 +61,8 @@ class Bytes {
  private:
   void check(uint64_t offset, uint64_t length) const {
     if (!has(offset, length)) [[unlikely]] {
-      fail(ErrorKind::bad_file, "bytes", "expected ", length, " bytes at ", offset, ", got a file of ", size_);
+      fail(ErrorKind::bad_file, "bytes", "expected ", length, " bytes at ", offset, ", got a file of ",
+           size_);
     }
   }
   template <class T>

@@ -174,7 +174,8 @@ std::vector<Elf::Section> Elf::sections() const {
   const uint64_t table = word(file_, is_64_ ? 40 : 32);
   const uint64_t entry = file_.u16(is_64_ ? 58 : 46), count = file_.u16(is_64_ ? 60 : 48);
   std::vector<Section> result;
-  if (table == 0 || entry < (is_64_ ? 64u : 40u) || !file_.has(table, entry * std::min(count, kMostSections))) {
+  if (table == 0 || entry < (is_64_ ? 64u : 40u) ||
+      !file_.has(table, entry * std::min(count, kMostSections))) {
     return result;
   }
   for (uint64_t i = 0; i < count; ++i) {

@@ -78,8 +78,8 @@ TEST(Elf, KnowsWhenItIsCutOff) {
 }
 
 TEST(MachO, ReadsEachArchitectureOfAUniversalFile) {
-  const std::string file =
-      fixtures::universal({{0x01000007, fixtures::macho(0x01000007)}, {0x0100000c, fixtures::macho(0x0100000c)}});
+  const std::string file = fixtures::universal(
+      {{0x01000007, fixtures::macho(0x01000007)}, {0x0100000c, fixtures::macho(0x0100000c)}});
   const std::vector<MachO> slices = MachO::slices(Bytes(file));
   ASSERT_EQ(slices.size(), 2u);
   EXPECT_EQ(slices[0].cpu_name(), "x86_64");

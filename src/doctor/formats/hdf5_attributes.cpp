@@ -43,7 +43,8 @@ class Reader {
     offset_size_ = file_.u8(old ? 13 : 9);
     length_size_ = file_.u8(old ? 14 : 10);
     for (const unsigned size : {offset_size_, length_size_}) {
-      if (size != 2 && size != 4 && size != 8) fail(ErrorKind::bad_file, "hdf5", "addresses of ", size, " bytes");
+      if (size != 2 && size != 4 && size != 8)
+        fail(ErrorKind::bad_file, "hdf5", "addresses of ", size, " bytes");
     }
     // Old: base, free space, end, driver, then the root's symbol table entry: name, header.
     // New: base, extension, end, header.
@@ -56,7 +57,8 @@ class Reader {
       const Bytes header = file_.from(block.address);
       new_format_ = header.has(0, 4) && header.text(0, 4) == "OHDR";
       if (!new_format_) {
-        if (header.u8(0) != 1) fail(ErrorKind::bad_file, "hdf5", "no object header where the root group should be");
+        if (header.u8(0) != 1)
+          fail(ErrorKind::bad_file, "hdf5", "no object header where the root group should be");
         read_messages(header.sub(16, header.u32(8)));
         return;
       }
@@ -122,7 +124,8 @@ class Reader {
     for (uint64_t at = 8 + uint64_t{length_size_}; objects.has(at, head);) {
       const uint16_t index = objects.u16(at);
       const uint64_t object_size = length(objects, at + 8);
-      if (index == wanted) return std::string(objects.text(at + head, std::min({size, object_size, kLongest})));
+      if (index == wanted)
+        return std::string(objects.text(at + head, std::min({size, object_size, kLongest})));
       if (index == 0 || object_size > objects.size()) break;
       at += head + padded(object_size);
     }

@@ -61,7 +61,8 @@ void MachO::read_command(uint32_t kind, Bytes command) {
     case kLcLoadDylib:
     case kLcLoadWeakDylib:
     case kLcReexportDylib:
-      dylibs_.push_back({command.c_string(command.u32(8)), kind == kLcLoadWeakDylib, kind == kLcReexportDylib});
+      dylibs_.push_back(
+          {command.c_string(command.u32(8)), kind == kLcLoadWeakDylib, kind == kLcReexportDylib});
       break;
     case kLcIdDylib: id_ = command.c_string(command.u32(8)); break;
     case kLcRpath: rpaths_.push_back(command.c_string(command.u32(8))); break;

@@ -16,7 +16,8 @@ void read_metadata(Distribution& d, std::string_view text) {
     d.name = name;
     d.has_metadata = true;
   }
-  if (const std::string_view version = first_of(headers, "version"); !version.empty()) d.version_text = version;
+  if (const std::string_view version = first_of(headers, "version"); !version.empty())
+    d.version_text = version;
   d.requires_python = first_of(headers, "requires-python");
   for (const std::string_view line : all_of(headers, "requires-dist")) {
     if (auto requirement = Requirement::parse(line)) d.requires_dist.push_back(*std::move(requirement));
@@ -42,7 +43,8 @@ bool is_editable(const fs::path& folder) {
 }  // namespace
 
 bool is_distribution(std::string_view file_name) {
-  return !file_name.starts_with('~') && (file_name.ends_with(".dist-info") || file_name.ends_with(".egg-info"));
+  return !file_name.starts_with('~') &&
+         (file_name.ends_with(".dist-info") || file_name.ends_with(".egg-info"));
 }
 
 Distribution read_distribution(const fs::path& folder) {

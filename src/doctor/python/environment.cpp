@@ -66,7 +66,8 @@ void find_version(Environment& e) {
     bool entry_threaded = false;
     const auto version = version_of_name(entry.filename().string(), &entry_threaded);
     if (!version || !is_folder(entry)) continue;
-    const bool wanted = e.exact_version ? version->minor() == e.version.minor() : !named || *version == *named;
+    const bool wanted =
+        e.exact_version ? version->minor() == e.version.minor() : !named || *version == *named;
     if (!wanted && named) continue;
     named = version;
     threaded = entry_threaded;
@@ -227,8 +228,11 @@ fs::path Environment::locate(const fs::path& relative) const {
 std::string Environment::shown() const {
   const char* kinds[] = {"virtual environment", "conda environment", "Python"};
   return concat(prefix.string(), " (", kinds[static_cast<int>(kind)], ", CPython ", version.text(),
-                free_threaded ? " free-threaded" : "", ", ", is_macos ? "macOS" : musl ? "Linux/musl" : "Linux", " ",
-                machine, ")");
+                free_threaded ? " free-threaded" : "", ", ",
+                is_macos ? "macOS"
+                : musl   ? "Linux/musl"
+                         : "Linux",
+                " ", machine, ")");
 }
 
 Environment read_environment(const fs::path& where, const System& system) {

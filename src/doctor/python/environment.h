@@ -23,9 +23,9 @@ struct Environment {
   Version version;             // as exact as the files tell
   bool exact_version = false;  // whether the last part is known
   bool free_threaded = false;
-  bool is_macos = false;  // a Python for macOS, wherever we look at it
-  std::string machine;    // x86_64, aarch64, arm64
-  bool musl = false;      // runs on musl instead of glibc
+  bool is_macos = false;                            // a Python for macOS, wherever we look at it
+  std::string machine;                              // x86_64, aarch64, arm64
+  bool musl = false;                                // runs on musl instead of glibc
   std::vector<std::filesystem::path> sites;         // in the order of sys.path
   std::vector<std::filesystem::path> linked_sites;  // added to sys.path by .pth files
   std::filesystem::path standard_library;           // lib/python3.11

@@ -18,7 +18,8 @@ TEST(Headers, GoOnAfterALineOfBlanksInAFoldedField) {
 }
 
 TEST(Record, ReadsQuotesAndMissingSizes) {
-  const auto rows = parse_record("a/b.py,sha256=xyz,12\n\"c,\"\"d\"\".py\",sha256=q,3\r\ne.pyc,,\nf,sha256=z,1x\n");
+  const auto rows =
+      parse_record("a/b.py,sha256=xyz,12\n\"c,\"\"d\"\".py\",sha256=q,3\r\ne.pyc,,\nf,sha256=z,1x\n");
   ASSERT_EQ(rows.size(), 4u);
   EXPECT_EQ(rows[0].size, 12u);
   EXPECT_EQ(rows[1].path, "c,\"d\".py");

@@ -167,7 +167,8 @@ std::optional<Requirement> Requirement::parse(std::string_view text) {
   return r;
 }
 
-std::optional<bool> marker_holds(std::string_view marker, const MarkerValues& values, std::string_view extra) {
+std::optional<bool> marker_holds(std::string_view marker, const MarkerValues& values,
+                                 std::string_view extra) {
   return MarkerParser(marker, values, extra).whole();
 }
 

@@ -26,6 +26,7 @@ struct Requirement {
 };
 
 // Whether `marker` holds; `extra` is the value of that variable. Nothing if it cannot be understood.
-std::optional<bool> marker_holds(std::string_view marker, const MarkerValues& values, std::string_view extra = "");
+std::optional<bool> marker_holds(std::string_view marker, const MarkerValues& values,
+                                 std::string_view extra = "");
 
 }  // namespace plimsoll::doctor

@@ -7,8 +7,8 @@
 namespace plimsoll::doctor {
 namespace {
 
-const MarkerValues kLinux = {{"python_version", "3.11"},    {"python_full_version", "3.11.7"},
-                             {"sys_platform", "linux"},     {"platform_system", "Linux"},
+const MarkerValues kLinux = {{"python_version", "3.11"},     {"python_full_version", "3.11.7"},
+                             {"sys_platform", "linux"},      {"platform_system", "Linux"},
                              {"platform_machine", "x86_64"}, {"os_name", "posix"}};
 
 TEST(Requirement, ReadsNameExtrasSpecifierAndMarker) {
@@ -21,7 +21,8 @@ TEST(Requirement, ReadsNameExtrasSpecifierAndMarker) {
 }
 
 TEST(Requirement, TakesUrlsAndBareNames) {
-  EXPECT_EQ(Requirement::parse("pip @ https://example.org/a;b.whl ; os_name == 'posix'")->marker, "os_name == 'posix'");
+  EXPECT_EQ(Requirement::parse("pip @ https://example.org/a;b.whl ; os_name == 'posix'")->marker,
+            "os_name == 'posix'");
   EXPECT_TRUE(Requirement::parse("numpy")->specifiers.empty());
   EXPECT_FALSE(Requirement::parse(">=3"));
   EXPECT_FALSE(Requirement::parse("numpy[extra"));
@@ -31,7 +32,9 @@ TEST(Requirement, TakesUrlsAndBareNames) {
 TEST(Marker, ComparesVersionsAsVersionsAndTextAsText) {
   EXPECT_EQ(marker_holds("python_version < '3.9'", kLinux), false);  // as text it would hold
   EXPECT_EQ(marker_holds("sys_platform == 'linux' and platform_machine != 'arm64'", kLinux), true);
-  EXPECT_EQ(marker_holds("(os_name == 'nt' or os_name == 'posix') and python_full_version >= '3.11.2'", kLinux), true);
+  EXPECT_EQ(
+      marker_holds("(os_name == 'nt' or os_name == 'posix') and python_full_version >= '3.11.2'", kLinux),
+      true);
   EXPECT_EQ(marker_holds("'linux' in sys_platform", kLinux), true);
   EXPECT_EQ(marker_holds("platform_system not in 'Darwin Windows'", kLinux), true);
 }

@@ -10,7 +10,9 @@ namespace plimsoll::doctor {
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 inline bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 inline bool is_alphanumeric(char c) { return is_digit(c) || is_alpha(c); }
-inline bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v'; }
+inline bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v';
+}
 
 inline std::string_view trim(std::string_view s) {
   while (!s.empty() && is_space(s.front())) s.remove_prefix(1);
@@ -37,7 +39,9 @@ inline std::vector<std::string_view> split(std::string_view s, std::string_view 
   }
 }
 
-inline bool contains(std::string_view s, std::string_view part) { return s.find(part) != std::string_view::npos; }
+inline bool contains(std::string_view s, std::string_view part) {
+  return s.find(part) != std::string_view::npos;
+}
 
 template <class Strings>
 std::string join(const Strings& parts, std::string_view separator) {

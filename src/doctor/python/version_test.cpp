@@ -14,10 +14,26 @@ bool matches(std::string_view specifiers, std::string_view version) {
 
 TEST(Version, OrdersAsPep440Says) {
   // The chain of PEP 440's own example, with a few more.
-  const char* ordered[] = {"1.dev0",      "1.0.dev456", "1.0a1",     "1.0a2.dev456", "1.0a12.dev456", "1.0a12",
-                           "1.0b1.dev456", "1.0b2",     "1.0b2.post345.dev456", "1.0b2.post345", "1.0rc1.dev456",
-                           "1.0rc1",      "1.0",        "1.0+abc.5", "1.0+abc.7", "1.0+5",         "1.0.post456.dev34",
-                           "1.0.post456", "1.1.dev1",   "1!0.1"};
+  const char* ordered[] = {"1.dev0",
+                           "1.0.dev456",
+                           "1.0a1",
+                           "1.0a2.dev456",
+                           "1.0a12.dev456",
+                           "1.0a12",
+                           "1.0b1.dev456",
+                           "1.0b2",
+                           "1.0b2.post345.dev456",
+                           "1.0b2.post345",
+                           "1.0rc1.dev456",
+                           "1.0rc1",
+                           "1.0",
+                           "1.0+abc.5",
+                           "1.0+abc.7",
+                           "1.0+5",
+                           "1.0.post456.dev34",
+                           "1.0.post456",
+                           "1.1.dev1",
+                           "1!0.1"};
   for (size_t i = 0; i + 1 < std::size(ordered); ++i) {
     const auto a = Version::parse(ordered[i]), b = Version::parse(ordered[i + 1]);
     ASSERT_TRUE(a && b) << ordered[i];

@@ -15,16 +15,11 @@ MemoryType number(DType dtype, hid_t type) { return {Kind::number, static_cast<u
 MemoryType integer(hid_t type) {
   const bool is_signed = H5Tget_sign(type) == H5T_SGN_2;
   switch (H5Tget_size(type)) {
-    case 1:
-      return is_signed ? number(DType::i8, H5T_NATIVE_INT8) : number(DType::u8, H5T_NATIVE_UINT8);
-    case 2:
-      return is_signed ? number(DType::i16, H5T_NATIVE_INT16) : number(DType::u16, H5T_NATIVE_UINT16);
-    case 4:
-      return is_signed ? number(DType::i32, H5T_NATIVE_INT32) : number(DType::u32, H5T_NATIVE_UINT32);
-    case 8:
-      return is_signed ? number(DType::i64, H5T_NATIVE_INT64) : number(DType::u64, H5T_NATIVE_UINT64);
-    default:
-      return {};
+    case 1: return is_signed ? number(DType::i8, H5T_NATIVE_INT8) : number(DType::u8, H5T_NATIVE_UINT8);
+    case 2: return is_signed ? number(DType::i16, H5T_NATIVE_INT16) : number(DType::u16, H5T_NATIVE_UINT16);
+    case 4: return is_signed ? number(DType::i32, H5T_NATIVE_INT32) : number(DType::u32, H5T_NATIVE_UINT32);
+    case 8: return is_signed ? number(DType::i64, H5T_NATIVE_INT64) : number(DType::u64, H5T_NATIVE_UINT64);
+    default: return {};
   }
 }
 
@@ -41,14 +36,10 @@ MemoryType half(hid_t type) {
 
 MemoryType real(hid_t type) {
   switch (H5Tget_size(type)) {
-    case 2:
-      return half(type);
-    case 4:
-      return number(DType::f32, H5T_NATIVE_FLOAT);
-    case 8:
-      return number(DType::f64, H5T_NATIVE_DOUBLE);
-    default:
-      return {};
+    case 2: return half(type);
+    case 4: return number(DType::f32, H5T_NATIVE_FLOAT);
+    case 8: return number(DType::f64, H5T_NATIVE_DOUBLE);
+    default: return {};
   }
 }
 
@@ -56,31 +47,22 @@ MemoryType real(hid_t type) {
 
 wire::Kind kind_of(hid_t type) {
   switch (H5Tget_class(type)) {
-    case H5T_STRING:
-      return Kind::text;
+    case H5T_STRING: return Kind::text;
     case H5T_INTEGER:
-    case H5T_FLOAT:
-      return Kind::number;
-    default:
-      return Kind::other;
+    case H5T_FLOAT: return Kind::number;
+    default: return Kind::other;
   }
 }
 
 MemoryType memory_type(hid_t type) {
   switch (H5Tget_class(type)) {
-    case H5T_STRING:
-      return {Kind::text, static_cast<uint8_t>(DType::u8), type};
-    case H5T_INTEGER:
-      return integer(type);
-    case H5T_FLOAT:
-      return real(type);
+    case H5T_STRING: return {Kind::text, static_cast<uint8_t>(DType::u8), type};
+    case H5T_INTEGER: return integer(type);
+    case H5T_FLOAT: return real(type);
     // h5py's way to store bool, and (with an attribute saying so, by Keras) bfloat16.
-    case H5T_ENUM:
-      return H5Tget_size(type) == 1 ? number(DType::boolean, type) : MemoryType{};
-    case H5T_OPAQUE:
-      return H5Tget_size(type) == 2 ? number(DType::bf16, type) : MemoryType{};
-    default:
-      return {};
+    case H5T_ENUM: return H5Tget_size(type) == 1 ? number(DType::boolean, type) : MemoryType{};
+    case H5T_OPAQUE: return H5Tget_size(type) == 2 ? number(DType::bf16, type) : MemoryType{};
+    default: return {};
   }
 }
 

@@ -1,5 +1,6 @@
-// WithoutInitialValues: while one lives, weights made on this thread have no values yet, because a file that brings them all
-// is being read. Drawing millions of numbers for nothing is most of the time of loading a model.
+// WithoutInitialValues: while one lives, weights made on this thread have no values yet, because a file that
+// brings them all is being read. Drawing millions of numbers for nothing is most of the time of loading a
+// model.
 #pragma once
 
 namespace plimsoll {

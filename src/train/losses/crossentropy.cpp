@@ -91,12 +91,9 @@ struct ByShapes final : LossBase {
   std::string_view class_name() const override { return "crossentropy"; }
   Tensor call(const Tensor& y, const Tensor& p) override {
     switch (kind_of_targets(y, p)) {
-      case Targets::binary:
-        return binary_crossentropy(y, p, {});
-      case Targets::sparse:
-        return sparse_categorical_crossentropy(y, p, false, {}, -1);
-      case Targets::categorical:
-        break;
+      case Targets::binary: return binary_crossentropy(y, p, {});
+      case Targets::sparse: return sparse_categorical_crossentropy(y, p, false, {}, -1);
+      case Targets::categorical: break;
     }
     return categorical_crossentropy(y, p, {});
   }

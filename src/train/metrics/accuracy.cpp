@@ -62,12 +62,9 @@ struct ByShapesRow {
   static constexpr std::string_view kClass = "accuracy", kName = "acc";
   static Tensor values(const Tensor& y, const Tensor& p) {
     switch (kind_of_targets(y, p)) {
-      case Targets::binary:
-        return binary_accuracy(y, p, 0.5);
-      case Targets::sparse:
-        return sparse_accuracy(y, p);
-      case Targets::categorical:
-        break;
+      case Targets::binary: return binary_accuracy(y, p, 0.5);
+      case Targets::sparse: return sparse_accuracy(y, p);
+      case Targets::categorical: break;
     }
     return categorical_accuracy(y, p);
   }

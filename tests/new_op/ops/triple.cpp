@@ -27,7 +27,8 @@ Kernel prepare(const KernelQuery& q) { return make_kernel<int64_t, run>("loop", 
 
 std::span<const OpDef> ops_triple() {
   static constexpr KernelDef kernels[] = {{.name = "reference", .prepare = prepare}};
-  static constexpr OpDef defs[] = {{.name = "triple", .arity = {1, 1}, .infer = infer, .grad = grad, .kernels = kernels}};
+  static constexpr OpDef defs[] = {
+      {.name = "triple", .arity = {1, 1}, .infer = infer, .grad = grad, .kernels = kernels}};
   return defs;
 }
 
