@@ -202,6 +202,13 @@ const Broker::Request* Broker::current() const {
   return nullptr;
 }
 
+const Broker::Request* Broker::first_unanswered() const {
+  for (const auto& r : requests_) {
+    if (r.envelope.msg_type == "execute_request" && !r.replied) return &r;
+  }
+  return nullptr;
+}
+
 Cell Broker::cell_of(const Request& r) {
   return {r.envelope.msg_id, string_member(text_of(r.content), "code").value_or(""), r.execution_count,
           r.since};
@@ -215,9 +222,7 @@ std::optional<Cell> Broker::running_cell() const {
 
 std::optional<Cell> Broker::cell_to_blame() const {
   if (const Request* r = current()) return cell_of(*r);
-  for (const auto& r : requests_) {
-    if (r.envelope.msg_type == "execute_request" && !r.replied) return cell_of(r);
-  }
+  if (const Request* r = first_unanswered()) return cell_of(*r);
   for (const auto& h : held_) {
     if (h.envelope.msg_type != "execute_request") continue;
     return Cell{h.envelope.msg_id,
@@ -325,7 +330,9 @@ void Broker::output(bool is_stderr, std::string_view bytes) {
   const std::string text = (is_stderr ? err_ : out_).take(bytes);
   if (text.empty()) return;
   last_output_ = now_;
+  // Output and `busy` travel by different ways: what comes first belongs to the cell that is to begin.
   const Request* request = current();
+  if (!request) request = first_unanswered();
   stream(request ? text_of(request->header) : std::string_view(last_parent_), is_stderr ? "stderr" : "stdout",
          text);
 }

@@ -149,6 +149,7 @@ class Broker {
   Request make_request(Channel channel, const Envelope& envelope, Frames& frames);
   Requests::iterator find(const std::string& msg_id);
   const Request* current() const;
+  const Request* first_unanswered() const;
   static Cell cell_of(const Request& request);
 
   Wire& wire_;

@@ -265,6 +265,21 @@ TEST_F(BrokerTest, CutsOutputAtCharacterBorders) {
   EXPECT_EQ(wire.client[1].content["text"], "\xE2\x82\xAC!");
 }
 
+TEST_F(BrokerTest, OutputThatOvertakesBusyBelongsToTheCellAboutToBegin) {
+  make_ready();
+  run("1");
+  wire.client.clear();
+  const std::string header = execute();
+  broker.output(false, "early");
+  ASSERT_EQ(wire.client.size(), 1u);
+  EXPECT_EQ(wire.client[0].parent_id, last_id);
+  publish("busy", header);
+  answer(header);
+  publish("idle", header);
+  broker.output(false, "late");
+  EXPECT_EQ(wire.client.back().parent_id, last_id);
+}
+
 TEST_F(BrokerTest, WelcomesEachSubscriber) {
   broker.subscribed("");
   ASSERT_EQ(wire.client.size(), 1u);

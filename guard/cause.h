@@ -39,6 +39,7 @@ struct Evidence {
   bool at_start = false;    // died before it could answer
   std::string start_error;  // the program could not be run at all
   std::string last_words;   // what it wrote to stderr since the cell began
+  std::string stacks;       // Python's, as asked for at the fault
   double time = 0;          // of death, seconds of the monotonic clock
   int pid = 0;
   bool gate_attached = false;

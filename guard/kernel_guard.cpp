@@ -196,7 +196,10 @@ void KernelGuard::take_signals() {
 void KernelGuard::take_output() {
   Process& process = ward_.process();
   if (const std::string text = process.read_out(); !text.empty()) broker_.output(false, text);
-  if (const std::string text = process.read_stacks(); !text.empty()) stall_.hear_stack(text);
+  if (const std::string text = process.read_stacks(); !text.empty()) {
+    stall_.hear_stack(text);
+    ward_.hear_stacks(text);
+  }
   if (const std::string text = process.read_err(); !text.empty()) {
     const bool show = ward_.hear(text, seconds(now_));
     // Before it can answer, a kernel talks to whoever started it.
@@ -300,7 +303,8 @@ DeathNote KernelGuard::explain() {
                   report.execution_count,
                   report.evidence.last_words,
                   0,
-                  !report.evidence.at_start};
+                  !report.evidence.at_start,
+                  report.evidence.stacks};
   report.note = note_lines(input, /*colours=*/false);
   input.report = write_report(reports_folder(), report);
 

@@ -112,7 +112,7 @@ def tell(number, frame):
         seen.append(tuple(short(v) for v in list(frame.f_locals.values())))
         frame = frame.f_back
     os.write(FD, b'plimsoll values %x;' % (hash(tuple(seen)) & (2**64 - 1)))
-faulthandler.register(signal.SIGUSR2, file=FD, all_threads=True)
+faulthandler.register(signal.SIGUSR2, file=FD, all_threads=False)
 if hasattr(signal, 'SIGRTMIN'):
     signal.signal(signal.SIGRTMIN + OFFSET, tell)
     signal.siginterrupt(signal.SIGRTMIN + OFFSET, False)

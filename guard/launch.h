@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "guard/connection.h"
+#include "guard/gate/page.h"
 #include "guard/options.h"
 
 namespace plimsoll::guard {
 
 // The descriptor on which a Python kernel writes its stacks when asked with SIGUSR2.
-inline constexpr int kStackFd = 198;
+inline constexpr int kStackFd = gate::kStackFd;
 // The real-time signal, counted from SIGRTMIN, on which a Python kernel tells whether its cell's values
 // change.
 inline constexpr int kValuesOffset = 7;

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "guard/chart.h"
+#include "guard/gate/page.h"
 
 namespace plimsoll::guard {
 
@@ -21,6 +22,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
 }
+
+bool starts_with(const std::string& text, std::string_view what) { return text.rfind(what, 0) == 0; }
 
 // ipykernel compiles a cell as /tmp/ipykernel_<pid>/<hash>.py; its own launcher is named much alike.
 bool is_cell_file(const std::string& file) {
@@ -54,8 +57,13 @@ class Writer {
 };
 
 void write_where(Writer& out, const NoteInput& in) {
-  const auto stack = python_stack(in.last_words);
-  const int at = cell_line(stack);
+  // Those that were asked for at the fault are sound, but of two threads only.
+  const auto stacks = python_stacks(in.stacks + in.last_words);
+  const PythonStack chosen = choose_stack(stacks);
+  const auto& stack = chosen.frames;
+  int at = cell_line(stack);
+  const bool aside = at == 0 && chosen.failed;
+  for (const auto& other : stacks) at = at > 0 ? at : cell_line(other.frames);
   const auto code = lines_of(in.code);
   if (in.code.empty() && stack.empty()) return;
   out.heading("Where");
@@ -67,6 +75,9 @@ void write_where(Writer& out, const NoteInput& in) {
     out.item(fmt::format("cell [{}]: {}{}", in.execution_count, first == code.end() ? "" : *first,
                          code.size() > 1 ? " …" : ""));
   }
+  if (!stack.empty() && !chosen.failed)
+    out.item("  the thread that failed runs no Python; here Python is at:");
+  if (!stack.empty() && aside && at > 0) out.item("  the thread that failed is another one, at:");
   for (size_t i = 0; i < stack.size() && i < kMostFrames; ++i) {
     const std::string file = is_cell_file(stack[i].file) ? "the cell" : stack[i].file;
     out.item(fmt::format("  {} line {} in {}", file, stack[i].line, stack[i].function));
@@ -76,29 +87,38 @@ void write_where(Writer& out, const NoteInput& in) {
 
 }  // namespace
 
-std::vector<PythonFrame> python_stack(const std::string& text) {
-  const auto lines = lines_of(text);
-  size_t begin = lines.size();
-  for (size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].rfind("Current thread ", 0) == 0) {
-      begin = i;
-      break;
+std::vector<PythonStack> python_stacks(const std::string& text) {
+  std::vector<PythonStack> stacks;
+  bool inside = false, main_thread = false;
+  for (const auto& line : lines_of(text)) {
+    main_thread = main_thread || line + "\n" == gate::kMainThread;
+    const bool failed =
+        starts_with(line, "Current thread ") || (starts_with(line, "Stack (most recent") && !main_thread);
+    if (failed || starts_with(line, "Thread 0x") || starts_with(line, "Stack (most recent")) {
+      stacks.push_back({failed, {}});
+      inside = true;
+      continue;
     }
-    if (lines[i].rfind("Thread 0x", 0) == 0 && begin == lines.size()) begin = i;
-  }
-  std::vector<PythonFrame> frames;
-  for (size_t i = begin + 1; i < lines.size(); ++i) {
-    const std::string& line = lines[i];
-    if (line.rfind("  File \"", 0) != 0) break;
-    const size_t quote = line.find("\", line ", 8);
-    if (quote == std::string::npos) break;
+    const size_t quote = line.find("\", line ");
+    inside = inside && starts_with(line, "  File \"") && quote != std::string::npos;
+    if (!inside) continue;
     const size_t number = quote + 8;
     const size_t in = line.find(" in ", number);
     PythonFrame frame{line.substr(8, quote - 8), std::atoi(line.c_str() + number), "?"};
     if (in != std::string::npos) frame.function = line.substr(in + 4);
-    frames.push_back(frame);
+    stacks.back().frames.push_back(frame);
   }
-  return frames;
+  return stacks;
+}
+
+PythonStack choose_stack(const std::vector<PythonStack>& stacks) {
+  for (const auto& stack : stacks) {
+    if (stack.failed && !stack.frames.empty()) return stack;
+  }
+  for (const auto& stack : stacks) {
+    if (cell_line(stack.frames) > 0) return stack;
+  }
+  return stacks.empty() ? PythonStack{} : stacks.back();  // the oldest thread is the last
 }
 
 int cell_line(const std::vector<PythonFrame>& stack) {

@@ -15,8 +15,17 @@ struct PythonFrame {
   std::string function;
 };
 
-// The stack of the thread that failed ("Current thread", else the first one) in a text by faulthandler.
-std::vector<PythonFrame> python_stack(const std::string& text);
+struct PythonStack {
+  bool failed = false;  // it is the thread that had the fault, or was asked
+  std::vector<PythonFrame> frames;
+};
+
+// The stacks in a text by faulthandler (Python 3.9 to 3.14): of all threads, the newest first, or of one.
+std::vector<PythonStack> python_stacks(const std::string& text);
+
+// That of the thread that failed; of a thread that runs no Python there is none: then the cell's, else the
+// main thread's.
+PythonStack choose_stack(const std::vector<PythonStack>& stacks);
 
 // The line of the cell that was running, from the frames of ipykernel's cell files; 0 if unknown.
 int cell_line(const std::vector<PythonFrame>& stack);
@@ -30,6 +39,7 @@ struct NoteInput {
   std::string last_words;
   int report = 0;  // number; 0: none was written
   bool restarted = true;
+  std::string stacks;  // Python's, as asked for at the fault
 };
 
 // The lines of the note, the first being "KernelDied: …". With ANSI colours if `colours`.

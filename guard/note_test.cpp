@@ -29,7 +29,7 @@ bool any_line_has(const std::vector<std::string>& lines, const std::string& what
 }
 
 TEST(Note, FindsTheThreadThatFailed) {
-  const auto stack = python_stack(kFault);
+  const auto stack = choose_stack(python_stacks(kFault)).frames;
   ASSERT_EQ(stack.size(), 4u);
   EXPECT_EQ(stack[0].function, "string_at");
   EXPECT_EQ(stack[0].line, 519);
@@ -53,9 +53,49 @@ TEST(Note, NamesTheLineOfTheCell) {
   EXPECT_FALSE(any_line_has(lines, "\x1b"));
 }
 
+TEST(Note, NamesTheLineOfTheCellForAThreadWithoutPython) {
+  NoteInput in;
+  in.code = "import x\nx.f()";
+  in.last_words =
+      "Fatal Python error: Segmentation fault\n\n"
+      "Thread 0x00007f01 [worker] (most recent call first):\n"
+      "  File \"/usr/lib/python3/threading.py\", line 1 in run\n\n"
+      "Thread 0x00007f02 [python] (most recent call first):\n"
+      "  File \"/tmp/ipykernel_17/3489.py\", line 2 in <module>\n\n"
+      "Thread 0x00007f03 [old] (most recent call first):\n"
+      "  <no Python frame>\n";
+  const auto lines = note_lines(in, false);
+  EXPECT_TRUE(any_line_has(lines, "line 2: x.f()"));
+  EXPECT_TRUE(any_line_has(lines, "runs no Python"));
+  EXPECT_FALSE(any_line_has(lines, "threading.py"));
+}
+
+TEST(Note, NamesTheLineOfTheCellAndOfTheThreadThatFailed) {
+  NoteInput in;
+  in.code = "def f(): x.f()\nstart(f).join()";
+  in.last_words =
+      "Current thread 0x00007f01 (most recent call first):\n"
+      "  File \"/tmp/ipykernel_17/3489.py\", line 1 in f\n\n"
+      "Thread 0x00007f02 (most recent call first):\n"
+      "  File \"/tmp/ipykernel_17/3489.py\", line 2 in <module>\n";
+  const auto lines = note_lines(in, false);
+  EXPECT_TRUE(any_line_has(lines, "line 2: start(f).join()"));
+  EXPECT_TRUE(any_line_has(lines, "is another one"));
+  EXPECT_TRUE(any_line_has(lines, "the cell line 1 in f"));
+}
+
+TEST(Note, ReadsTheStackOfOneThread) {
+  const auto stacks = python_stacks("Stack (most recent call first):\n  File \"/a.py\", line 7 in g\n");
+  ASSERT_EQ(stacks.size(), 1u);
+  EXPECT_TRUE(stacks[0].failed);
+  EXPECT_EQ(stacks[0].frames.at(0).line, 7);
+}
+
 TEST(Note, StandsEmptyAndBrokenInput) {
   EXPECT_FALSE(note_lines({}, true).empty());
-  EXPECT_TRUE(python_stack("Current thread 0x1 (most recent call first):\n  File \"x").empty());
+  const auto cut = python_stacks("Current thread 0x1 (most recent call first):\n  File \"x");
+  EXPECT_TRUE(choose_stack(cut).frames.empty());
+  EXPECT_TRUE(choose_stack({}).frames.empty());
 }
 
 TEST(Chart, DrawsTheLineWhereMemoryComesNearIt) {

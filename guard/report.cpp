@@ -114,6 +114,7 @@ json report_json(const ReportInput& in) {
       {"wait_status", in.evidence.wait_status},
       {"cell", {{"code", in.code}, {"execution_count", in.execution_count}, {"seconds", in.cell_seconds}}},
       {"stderr", in.evidence.last_words},
+      {"stacks", in.evidence.stacks},
       {"memory", {{"line", in.evidence.line}, {"hard_limit", in.evidence.leaf_limit}, {"samples", samples}}},
       {"refusals", refusals_json(in.evidence.refusals)},
       {"faults", faults_json(in.evidence.faults)},

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "guard/gate/page.h"
 #include "guard/note.h"
 #include "guard/private_folder.h"
 #include "guard/report.h"
@@ -28,6 +29,7 @@ void to_stderr(const std::string& text) { std::fwrite(text.data(), 1, text.size(
 // Takes what there is on the process's stderr; a fatal error's text is shown too, for a script has no cell to
 // hold it.
 bool pass_errors(Ward& ward) {
+  ward.hear_stacks(ward.process().read_stacks());
   const std::string text = ward.process().read_err();
   if (text.empty()) return false;
   ward.hear(text, clock_seconds());
@@ -78,6 +80,7 @@ int guard_script(const GuardOptions& options) {
   how.argv = options.command;
   how.capture = false;
   how.keep_stdin = true;
+  how.stack_fd = gate::kStackFd;
   ward.start(how, {}, clock_seconds());
   run(ward, signals);
 
@@ -94,7 +97,7 @@ int guard_script(const GuardOptions& options) {
     report.verdict = judge(report.evidence);
     NoteInput input{
         report.verdict, report.evidence.samples, report.evidence.line, "", 0, report.evidence.last_words, 0,
-        false};
+        false,          report.evidence.stacks};
     report.note = note_lines(input, false);
     input.report = write_report(reports_folder(), report);
     for (const auto& line : note_lines(input, ::isatty(2) != 0)) to_stderr(line + "\n");

@@ -20,7 +20,7 @@ constexpr double kVerdictAfter = 4;  // times the notice
 // The frames of the main thread, those of the kernel's own machinery left out.
 std::string main_stack(const std::string& text) {
   std::string out;
-  for (const auto& frame : python_stack(text)) {
+  for (const auto& frame : choose_stack(python_stacks(text)).frames) {
     if (frame.file.find("/IPython/core/") != std::string::npos) break;
     out += fmt::format("    {} line {} in {}\n", frame.file, frame.line, frame.function);
   }
@@ -87,7 +87,7 @@ void StallWatch::hear_stack(const std::string& text) {
 
 // The process writes its stacks word by word, and what is read may end anywhere.
 void StallWatch::take_stack() {
-  const size_t header = heard_.rfind("Current thread ");
+  const size_t header = heard_.rfind("Stack (most recent");
   if (header == std::string::npos || !is_whole(heard_, header)) return;
   const std::string stack = main_stack(heard_.substr(header)), values = last_values(heard_);
   heard_.clear();

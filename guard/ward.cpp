@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <sstream>
@@ -107,6 +108,7 @@ void Ward::start(ProcessOptions how, std::vector<std::string> changes, double no
   status_.reset();
   start_error_.clear();
   words_.clear();
+  stacks_.clear();
   words_size_ = 0;
   watch_.clear();
   page_.reset();
@@ -157,6 +159,19 @@ bool Ward::hear(const std::string& text, double now) {
   }
   fatal_text_ = fatal_text_ || text.find("Fatal Python error: ") != std::string::npos;
   return !fatal_text_;
+}
+
+void Ward::hear_stacks(const std::string& text) {
+  stacks_ += text;
+  const size_t fault = stacks_.rfind(gate::kFailedThread);
+  // A stall's stacks are of no use here; but the mark may come in two pieces.
+  const size_t keep = std::strlen(gate::kFailedThread);
+  if (fault != std::string::npos) {
+    stacks_.erase(0, fault);
+  } else if (stacks_.size() > keep) {
+    stacks_.erase(0, stacks_.size() - keep);
+  }
+  if (stacks_.size() > kMostWords) stacks_.resize(kMostWords);
 }
 
 std::string Ward::last_words() const {
@@ -251,6 +266,7 @@ Evidence Ward::evidence(bool at_start, double now) {
   e.at_start = at_start;
   e.start_error = start_error_;
   e.last_words = last_words();
+  e.stacks = stacks_;
   e.time = status_ ? ended_at_ : now;
   e.pid = pid_;
   e.gate_attached = page_.attached();

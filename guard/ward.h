@@ -39,6 +39,8 @@ class Ward {
   // Keeps text that the process wrote to stderr; true if it may be shown to the user as it comes. The text of
   // a fatal error is kept for the note instead.
   bool hear(const std::string& text, double now);
+  // Keeps what the process wrote to kStackFd, if it is of a fault.
+  void hear_stacks(const std::string& text);
   // A cell begins: what follows is laid to its account.
   void begin_cell(double now);
   // A cell has ended: what was refused in it did no harm.
@@ -83,7 +85,7 @@ class Ward {
     double time;
     std::string text;
   };
-  std::string start_error_;
+  std::string start_error_, stacks_;
   std::deque<Words> words_;
   size_t words_size_ = 0;
   Counters before_, lately_;  // of kills: when the kernel started, and of the last seconds

@@ -22,6 +22,18 @@ inline bool refused(size_t size) { return __builtin_expect(size >= kReserve, 0) 
 // Catches fatal signals before the program's own handlers do.
 void watch_signals();
 
+// Python has set up its handler of faults: has it told, when it can, to write one thread's stack to kStackFd
+// whenever stack_signal() comes.
+void python_watches_faults();
+int stack_signal();
+// In the thread that failed, before Python's handler: has this thread and the main one write their stacks;
+// waits up to 50 ms for the latter. `handler` is Python's of stack_signal(). Returns whether it was asked.
+bool ask_for_stacks(void (*handler)(int));
+// The main thread has written its stack.
+void note_answer();
+// The program lives on: the next fault is asked of again.
+void fault_survived();
+
 int64_t monotonic_ns();
 size_t copy_text(char* to, size_t capacity, const char* from);
 size_t append_hex(char* to, size_t capacity, size_t at, uint64_t value);

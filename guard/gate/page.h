@@ -10,6 +10,11 @@ namespace plimsoll::gate {
 
 inline constexpr uint64_t kMagic = 0x31656E696C6C6F73;  // "solline1"
 inline constexpr const char* kPageVariable = "PLIMSOLL_GATE";
+// The descriptor on which Python writes stacks when asked, and what the gate writes there before those of a
+// fault.
+inline constexpr int kStackFd = 198;
+inline constexpr const char* kFailedThread = "plimsoll: the thread that failed\n";
+inline constexpr const char* kMainThread = "plimsoll: the main thread\n";
 inline constexpr int kFrames = 12;
 inline constexpr int kFrameText = 112;
 

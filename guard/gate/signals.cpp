@@ -25,6 +25,7 @@ using Sigaction = int (*)(int, const struct sigaction*, struct sigaction*);
 // the interpreter from one in native code.
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGUSR2};
 struct sigaction g_theirs[NSIG];
+bool g_is_pythons[NSIG];  // their handler is the interpreter's own
 Sigaction g_sigaction = nullptr;
 bool g_watching = false;
 pid_t g_pid = 0;
@@ -33,7 +34,7 @@ bool watched(int signal) {
   for (int s : kSignals) {
     if (s == signal) return g_watching;
   }
-  return false;
+  return g_watching && signal == stack_signal();
 }
 
 // Finds the line of /proc/self/maps that holds `address`; writes "file+offset". Only system calls: the heap
@@ -131,13 +132,15 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   // Only a fault counts, or a signal that the process sent itself for the first time; one that the
   // program's handler raises again would hide the first.
   static std::atomic<int> seen[NSIG];
-  const bool again = signal != SIGUSR2 && info->si_code <= 0 && seen[signal].load() != 0;
+  const bool asked = signal == SIGUSR2 || signal == stack_signal();
+  const bool again = !asked && info->si_code <= 0 && seen[signal].load() != 0;
   uint32_t ticket = 0;
-  if (g_page && !again) {
+  if (g_page && !again && signal != stack_signal()) {
     seen[signal].store(1);
     ticket = note(signal, info, static_cast<const ucontext_t*>(context));
   }
   const struct sigaction& theirs = g_theirs[signal];
+  const bool told = !asked && g_is_pythons[signal] && ask_for_stacks(g_theirs[stack_signal()].sa_handler);
   if (theirs.sa_flags & SA_SIGINFO) {
     theirs.sa_sigaction(signal, info, context);
   } else if (theirs.sa_handler != SIG_DFL && theirs.sa_handler != SIG_IGN) {
@@ -151,6 +154,16 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     return;
   }
   if (ticket != 0) note_survival(ticket);
+  if (told) fault_survived();
+  if (signal == stack_signal()) note_answer();
+}
+
+bool is_pythons(const struct sigaction& action) {
+  if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) return false;
+  Dl_info theirs{}, python{};
+  const void* known = ::dlsym(RTLD_DEFAULT, "Py_IsInitialized");
+  return known && ::dladdr(reinterpret_cast<const void*>(action.sa_handler), &theirs) &&
+         ::dladdr(known, &python) && theirs.dli_fbase == python.dli_fbase;
 }
 
 void install(int signal, const struct sigaction* theirs) {
@@ -201,6 +214,9 @@ PLIMSOLL_EXPORT int sigaction(int signal, const struct sigaction* action, struct
     g_sigaction(signal, action, nullptr);
   } else if (action) {
     g_theirs[signal] = *action;
+    g_is_pythons[signal] = is_pythons(*action);
+    // faulthandler's own; those that a program sets by `signal` come without this flag.
+    if (signal == SIGSEGV && g_is_pythons[signal] && (action->sa_flags & SA_NODEFER)) python_watches_faults();
     if (!(action->sa_flags & SA_SIGINFO) && action->sa_handler == SIG_IGN) {
       g_sigaction(signal, action, nullptr);
     } else {

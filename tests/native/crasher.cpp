@@ -1,5 +1,6 @@
 // Ways for a process to die, each a function to be called from Python by ctypes. For the tests of the guard.
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -14,6 +15,16 @@
 CRASHER void crash_segfault() {
   volatile int* nowhere = reinterpret_cast<int*>(0x10);
   *nowhere = 1;
+}
+
+// In a thread that Python knows nothing of, while the caller waits.
+CRASHER void crash_in_thread() {
+  pthread_t thread;
+  auto run = [](void*) -> void* {
+    crash_segfault();
+    return nullptr;
+  };
+  if (pthread_create(&thread, nullptr, run, nullptr) == 0) pthread_join(thread, nullptr);
 }
 
 CRASHER int crash_stack(int depth) {

@@ -8,6 +8,13 @@ from guarded import BUILD, GUARD, write_spec
 
 CRASHER = BUILD / "lib" / "plimsoll" / "guard_crasher.so"
 LOAD = f"import ctypes, os, signal\nlib = ctypes.CDLL({str(CRASHER)!r})\n"
+# Threads whose frames and code come and go while another one fails.
+CHURN = """import threading
+def churn():
+    while True:
+        exec("def h(d):\\n  return h(d - 1) + 1 if d else 0\\nh(150)", {})
+for _ in range(4): threading.Thread(target=churn, daemon=True).start()
+"""
 LINE = 200 * 2**20
 OUTER = f"guard-test-outer-{os.getpid()}"
 

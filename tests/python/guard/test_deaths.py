@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 
 import pytest
@@ -54,6 +55,32 @@ def test_the_note_names_the_line_of_the_cell(kernel, folders):
     assert report["cell"]["code"] == code and report["memory"]["samples"]
     page = folders / "state" / "plimsoll" / "reports" / f"{report['number']}.html"
     assert "<svg" in page.read_text()
+
+
+def test_the_line_is_named_while_other_threads_run_on(kernel, folders):
+    from deaths import CHURN, LOAD
+
+    for _ in range(5):
+        kernel.run(CHURN)
+        _, text, _ = cause_in(kernel.run(LOAD + "def broken():\n    lib.crash_segfault()\nbroken()"), folders / "state")
+        assert "line 5: broken()" in text and "the cell line 4 in broken" in text
+
+
+def test_the_line_is_named_when_a_native_thread_fails(kernel, folders):
+    from deaths import CHURN, LOAD
+
+    for _ in range(3):
+        kernel.run(CHURN)
+        cause, text, _ = cause_in(kernel.run(LOAD + "x = 1\nlib.crash_in_thread()"), folders / "state")
+        assert cause == "segfault" and "line 4: lib.crash_in_thread()" in text
+
+
+def test_the_line_is_named_when_another_python_thread_fails(kernel, folders):
+    from deaths import LOAD
+
+    code = LOAD + "from threading import Thread\nt = Thread(target=lib.crash_segfault)\nt.start()\nt.join()"
+    _, text, _ = cause_in(kernel.run(code), folders / "state")
+    assert re.search(r"line [56]: t\.(start|join)\(\)", text) and "the thread that failed is another one" in text
 
 
 def test_the_signal_that_struck_first_is_blamed(kernel, folders):

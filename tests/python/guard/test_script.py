@@ -4,7 +4,7 @@ import sys
 
 import pytest
 from guarded import GUARD
-from deaths import LOAD
+from deaths import CHURN, LOAD
 
 
 def guard(code, *options):
@@ -22,6 +22,12 @@ def test_death_is_explained_and_the_signal_kept():
     done = guard(LOAD + "lib.crash_segfault()")
     assert done.returncode == 128 + 11
     assert "a null pointer, in effect" in done.stderr and "plimsoll report" in done.stderr
+
+
+def test_the_line_is_named_while_other_threads_run_on():
+    for _ in range(10):
+        done = guard(CHURN + LOAD + "def broken():\n  lib.crash_segfault()\nbroken()")
+        assert "  <string> line 9 in broken\n" in done.stderr and "  <string> line 10 in <module>\n" in done.stderr
 
 
 def test_a_request_over_the_line_is_a_memory_error():
