@@ -27,6 +27,10 @@ void add_cases(const CLI::App& app, const std::string& path, std::string& cases)
   }
 }
 
+constexpr const char* kZshStart =
+    "whence compdef > /dev/null || { autoload -U compinit && compinit -i; }\n"
+    "autoload -U +X bashcompinit && bashcompinit\n";
+
 // One function serves bash, and zsh through its bashcompinit.
 std::string bash_script(const CLI::App& root) {
   std::string cases;
@@ -53,18 +57,38 @@ complete -o filenames -F _plimsoll plimsoll
       words_of(root), cases);
 }
 
-std::string fish_script(const CLI::App& root) {
-  std::string script = "# Completion of plimsoll: plimsoll completion fish | source\n";
-  for (const CLI::App* sub : subcommands(root)) {
-    script += fmt::format("complete -c plimsoll -n __fish_use_subcommand -a {} -d '{}'\n", sub->get_name(),
-                          sub->get_description());
-    for (const CLI::Option* option : sub->get_options()) {
-      for (const std::string& name : option->get_lnames()) {
-        script += fmt::format("complete -c plimsoll -n '__fish_seen_subcommand_from {}' -l {}\n",
-                              sub->get_name(), name);
-      }
+std::string fish_quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "'";
+}
+
+// `seen` is fish's condition for being inside `app`; empty at the root.
+void add_fish(const CLI::App& app, const std::string& seen, std::string& script) {
+  std::string names;
+  for (const CLI::App* sub : subcommands(app)) names += " " + sub->get_name();
+  std::string here = seen.empty() ? "__fish_use_subcommand" : seen;
+  if (!seen.empty() && !names.empty()) here += "; and not __fish_seen_subcommand_from" + names;
+  const std::string rule = fmt::format("complete -c plimsoll -n '{}'", here);
+  for (const CLI::App* sub : subcommands(app)) {
+    script += fmt::format("{} -f -a {} -d {}\n", rule, sub->get_name(), fish_quoted(sub->get_description()));
+    add_fish(*sub, (seen.empty() ? "" : seen + "; and ") + "__fish_seen_subcommand_from " + sub->get_name(),
+             script);
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    const char* value = option->get_type_size() > 0 ? " -r" : "";
+    for (const std::string& name : option->get_lnames()) {
+      script += fmt::format("{} -l {}{} -d {}\n", rule, name, value, fish_quoted(option->get_description()));
     }
   }
+}
+
+std::string fish_script(const CLI::App& root) {
+  std::string script = "# Completion of plimsoll: plimsoll completion fish | source\n";
+  add_fish(root, "", script);
   return script;
 }
 
@@ -118,7 +142,7 @@ void cmd_completion(CLI::App& app) {
   command->footer(
       "Example:\n  plimsoll completion bash > ~/.local/share/bash-completion/completions/plimsoll");
   command->callback([&app, shell] {
-    if (*shell == "zsh") fmt::print("autoload -U +X bashcompinit && bashcompinit\n");
+    if (*shell == "zsh") fmt::print("{}", kZshStart);
     fmt::print("{}", *shell == "fish" ? fish_script(app) : bash_script(app));
   });
   CLI::App* man = app.add_subcommand("man", "Print the manual page");

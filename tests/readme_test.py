@@ -17,7 +17,7 @@ class Readme(unittest.TestCase):
         self.assertLess(len(README.splitlines()), 150)
 
     def test_links_lead_somewhere(self):
-        for page in ("README.md", "CONTRIBUTING.md", "src/README.md", "docs/decisions/README.md"):
+        for page in ("README.md", "CONTRIBUTING.md", "src/README.md", "docs/headers.md", "docs/decisions/README.md"):
             for link in re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text()):
                 self.assertTrue((ROOT / page).parent.joinpath(link).exists(), f"{page}: {link}")
 

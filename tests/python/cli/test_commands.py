@@ -99,6 +99,31 @@ def test_bash_completes_commands_and_options(place):
     assert complete("plimsoll", "train", "m.yaml", "--data", "d.n") == ["d.npz"]
 
 
+@pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")
+def test_fish_completes_commands_and_options(place):
+    (place / "plimsoll.fish").write_text(place.run("completion", "fish").out)
+
+    def complete(line):
+        run = f"source plimsoll.fish; complete -C '{line}'"
+        done = subprocess.run(["fish", "--no-config", "-c", run], cwd=place.folder, capture_output=True, text=True, check=True)
+        assert done.stderr == ""
+        return [row.split("\t")[0] for row in done.stdout.splitlines()]
+
+    assert complete("plimsoll tr") == ["train"]
+    assert complete("plimsoll train m.yaml --val") == ["--validation", "--validation-split"]
+    assert complete("plimsoll kernel ") == ["install", "list", "remove"]
+    assert complete("plimsoll kernel install --mem") == ["--memory"]
+    assert complete("plimsoll train m.yaml --data d.n") == ["d.npz"]
+
+
+@pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not installed")
+def test_zsh_takes_the_script_without_a_configuration(place):
+    (place / "plimsoll.zsh").write_text(place.run("completion", "zsh").out)
+    run = "source ./plimsoll.zsh; print ${_comps[plimsoll]}"
+    done = subprocess.run(["zsh", "-f", "-c", run], cwd=place.folder, capture_output=True, text=True, check=True)
+    assert done.stderr == "" and "_plimsoll" in done.stdout
+
+
 def test_the_manual_page_renders_with_every_command(place):
     page = place.run("man").out
     for word in ("train", "predict", "evaluate", "inspect", "convert", "devices", "demo", "version", "EXIT STATUS"):

@@ -1,0 +1,109 @@
+// What the ops with sub-graphs (cond, while_loop, scan) share. A sub-graph's inputs are the operands, then
+// what its body captured from the graph around it; its arena is part of the node's scratch.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "device/kernel.h"
+#include "graph/op.h"
+#include "plimsoll/error.h"
+#include "plimsoll/ops.h"
+
+namespace plimsoll::sub_graph {
+
+inline constexpr int64_t kAlign = 64;
+inline int64_t aligned(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+inline int64_t bytes_of(const TensorType& t) { return byte_size(t.dtype, t.shape); }
+inline char* at(void* base, int64_t offset) { return static_cast<char*>(base) + offset; }
+
+inline Tensor zeros_like(const Tensor& t) {
+  const Tensor zero = scalar_like(t, 0);
+  return broadcast_to(t.is_symbolic() ? t.graph().constant(zero) : zero, t.shape());
+}
+
+inline std::vector<TensorType> output_types(const Graph& g) {
+  std::vector<TensorType> out;
+  for (const GraphOutput& o : g.outputs()) out.push_back(g.type(o.value));
+  return out;
+}
+
+inline void require_inputs(std::string_view op, const Graph& body, std::span<const TensorType> in) {
+  require(body.inputs().size() == in.size(), op, "expected a body with ", in.size(), " inputs, got ",
+          body.inputs().size());
+  for (size_t i = 0; i < in.size(); ++i) {
+    require(body.type(body.inputs()[i].value) == in[i], op, "expected body input ", i, " of type ", in[i],
+            ", got ", body.type(body.inputs()[i].value));
+  }
+  require(body.variables().empty(), op, "expected a body without variables");
+}
+
+// The graph that the tensors belong to, if one does.
+inline Graph* graph_of(std::span<const Tensor> tensors) {
+  Graph* graph = nullptr;
+  for (const Tensor& t : tensors) {
+    if (t.is_symbolic() && (!graph || t.graph().is_inside(*graph))) graph = &t.graph();
+  }
+  return graph;
+}
+
+// A sub-graph under construction: inputs of the given types, captures from `outer`.
+struct Trace {
+  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
+  std::vector<Tensor> inputs;
+
+  Trace(Graph* outer, std::span<const TensorType> types) {
+    graph->set_outer(outer);
+    for (const TensorType& t : types) inputs.push_back(graph->input("", t.dtype, t.shape));
+  }
+  void outputs(std::span<const Tensor> values) {
+    for (const Tensor& t : values) graph->output("", t);
+  }
+  std::shared_ptr<const Graph> done() {
+    graph->set_outer(nullptr);
+    return graph;
+  }
+};
+
+inline std::vector<TensorType> types_of(std::span<const Tensor> tensors) {
+  std::vector<TensorType> out;
+  for (const Tensor& t : tensors) out.push_back(t.type());
+  return out;
+}
+
+inline void append_captures(std::vector<Tensor>& operands, const Graph& body, Graph* outer) {
+  for (const GraphCapture& c : body.captures()) operands.push_back(Tensor(*outer, c.outer));
+}
+
+// Gives `body` the captures of `other` that it lacks, so that both take the same inputs. Requires: those of
+// `body` are the first of `other`'s.
+inline void capture_the_rest(Graph& body, const Graph& other, Graph* outer) {
+  for (size_t i = body.captures().size(); i < other.captures().size(); ++i) {
+    body.capture(Tensor(*outer, other.captures()[i].outer));
+  }
+}
+inline void capture_first(Graph& body, const Graph& other, Graph* outer) {
+  for (const GraphCapture& c : other.captures()) body.capture(Tensor(*outer, c.outer));
+}
+
+// Where a loop keeps its state: two copies that take turns, so that a round never writes what it reads.
+struct Turns {
+  std::vector<int64_t> offsets;  // of each value in a copy
+  std::vector<int64_t> sizes;
+  int64_t stride = 0;  // bytes of a copy
+
+  explicit Turns(std::span<const TensorType> state) {
+    for (const TensorType& t : state) {
+      offsets.push_back(stride);
+      sizes.push_back(bytes_of(t));
+      stride += aligned(bytes_of(t));
+    }
+  }
+  char* get(void* scratch, int copy, size_t i) const { return at(scratch, copy * stride + offsets[i]); }
+};
+
+inline constexpr size_t kMaxValues = 256;  // operands of a loop: their pointers are kept on the stack
+
+}  // namespace plimsoll::sub_graph
