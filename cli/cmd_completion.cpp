@@ -22,7 +22,7 @@ std::string words_of(const CLI::App& app) {
 void add_cases(const CLI::App& app, const std::string& path, std::string& cases) {
   for (const CLI::App* sub : subcommands(app)) {
     const std::string name = path.empty() ? sub->get_name() : path + " " + sub->get_name();
-    cases += fmt::format("    \"{}\") words=\"{}\" ;;\n", name, words_of(*sub));
+    cases += fmt::format("    \"{}\") known=\"{}\" ;;\n", name, words_of(*sub));
     add_cases(*sub, name, cases);
   }
 }
@@ -31,25 +31,25 @@ constexpr const char* kZshStart =
     "whence compdef > /dev/null || { autoload -U compinit && compinit -i; }\n"
     "autoload -U +X bashcompinit && bashcompinit\n";
 
-// One function serves bash, and zsh through its bashcompinit.
+// One function serves bash, and zsh through its bashcompinit; `path` and `words` mean something else to zsh.
 std::string bash_script(const CLI::App& root) {
   std::string cases;
   add_cases(root, "", cases);
   return fmt::format(
       R"(# Completion of plimsoll. bash: source <(plimsoll completion bash); zsh: source <(plimsoll completion zsh)
 _plimsoll() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} path="" word words=""
-  for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
-    case $word in -*) break ;; *) path="${{path:+$path }}$word" ;; esac
+  local current=${{COMP_WORDS[COMP_CWORD]}} command="" word known=""
+  for word in "${{COMP_WORDS[@]:1:$((COMP_CWORD - 1))}}"; do
+    case $word in -*) break ;; *) command="${{command:+$command }}$word" ;; esac
   done
   while :; do
-    case $path in
-    "") words="{}" ;;
+    case $command in
+    "") known="{}" ;;
 {}    esac
-    [ -n "$words" ] && break
-    case $path in *" "*) path=${{path% *}} ;; *) path="" ;; esac
+    [ -n "$known" ] && break
+    case $command in *" "*) command=${{command% *}} ;; *) command="" ;; esac
   done
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  COMPREPLY=($(compgen -W "$known" -- "$current"))
   case $current in -*) ;; *) COMPREPLY+=($(compgen -f -- "$current")) ;; esac
 }}
 complete -o filenames -F _plimsoll plimsoll

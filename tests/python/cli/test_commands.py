@@ -117,11 +117,21 @@ def test_fish_completes_commands_and_options(place):
 
 
 @pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not installed")
-def test_zsh_takes_the_script_without_a_configuration(place):
+def test_zsh_completes_without_a_configuration(place):
     (place / "plimsoll.zsh").write_text(place.run("completion", "zsh").out)
-    run = "source ./plimsoll.zsh; print ${_comps[plimsoll]}"
-    done = subprocess.run(["zsh", "-f", "-c", run], cwd=place.folder, capture_output=True, text=True, check=True)
-    assert done.stderr == "" and "_plimsoll" in done.stdout
+
+    def complete(*words):
+        run = f"""source ./plimsoll.zsh
+            called() {{ emulate -L sh; COMP_WORDS=({" ".join(words)}); COMP_CWORD={len(words) - 1}; _plimsoll; printf '%s\\n' "${{COMPREPLY[@]}}" }}
+            [[ ${{_comps[plimsoll]}} == *_plimsoll* ]] && called"""  # as bashcompinit calls it
+        done = subprocess.run(["zsh", "-f", "-c", run], cwd=place.folder, capture_output=True, text=True)
+        assert done.returncode == 0 and done.stderr == ""
+        return done.stdout.split()
+
+    # zsh itself leaves out what does not begin as the word does.
+    assert {"--validation", "--validation-split"} <= set(complete("plimsoll", "train", "m.yaml", "--val"))
+    assert {"install", "list", "remove"} <= set(complete("plimsoll", "kernel", ""))
+    assert "m.yaml" in complete("plimsoll", "train", "m.y")
 
 
 def test_the_manual_page_renders_with_every_command(place):
