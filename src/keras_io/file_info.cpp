@@ -36,7 +36,7 @@ void describe_h5(const FileSource& source, ModelFileInfo& info) {
   if (const std::string* version = file.root().text("keras_version")) info.keras_version = *version;
   if (const std::string* backend = file.root().text("backend")) info.backend = *backend;
   // Keras 1.0 and 1.1 wrote no version into the files of models.
-  if (info.has_model && info.keras_version.empty()) info.keras_version = "1";
+  if (info.has_model && info.keras_version.empty()) info.keras_version.assign(1, '1');
   add_arrays(file.root(), "", info);
 }
 

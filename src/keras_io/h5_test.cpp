@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <random>
 
-#include "common/h5_handle.h"
+#include "h5/program/handle.h"
 #include "keras_io/h5_stream.h"
 #include "keras_io/h5_tree.h"
 #include "keras_io/h5_writer.h"
@@ -98,20 +99,53 @@ TEST_F(H5, ManyNamesAreCutAsKerasCutsThem) {
   EXPECT_EQ(file.root().text("model_config")->size(), 300'000u);
 }
 
+ErrorKind kind_of_failure(const std::function<void()>& what, std::string_view word) {
+  try {
+    what();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string_view(e.what()).find(word), std::string_view::npos) << e.what();
+    return e.kind();
+  }
+  ADD_FAILURE() << "no error with " << word;
+  return ErrorKind::internal;
+}
+
+TEST_F(H5, WhatCannotBeWrittenIsTold) {
+  EXPECT_EQ(kind_of_failure([] { H5Writer("/no/such/folder/a.h5"); }, "/no/such/folder/a.h5"), ErrorKind::io);
+  EXPECT_EQ(kind_of_failure(
+                [&] {
+                  H5Writer w(path_);
+                  w.dataset("a", ramp(DType::f32, {2}));
+                  w.dataset("a", ramp(DType::f32, {2}));
+                },
+                "cannot write a"),
+            ErrorKind::io);
+  EXPECT_EQ(kind_of_failure(
+                [&] {
+                  H5Writer w(path_);
+                  w.attribute("absent", "name", 1);
+                  w.close();
+                },
+                "attribute name of absent"),
+            ErrorKind::io);
+  EXPECT_EQ(kind_of_failure([&] { H5Writer(path_).dataset("z", ramp(DType::c64, {2})); }, "z"),
+            ErrorKind::unsupported);
+}
+
 TEST_F(H5, PackedAndTurnedDataIsStreamed) {
   std::vector<float> values(64 * 50);
   std::iota(values.begin(), values.end(), 0.0f);
   {
-    const H5Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+    const h5::Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
     const hsize_t dims[] = {64, 50}, chunk[] = {10, 50};
-    const H5Handle space(H5Screate_simple(2, dims, nullptr), H5Sclose),
+    const h5::Handle space(H5Screate_simple(2, dims, nullptr), H5Sclose),
         plan(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     H5Pset_chunk(plan, 2, chunk);
     H5Pset_deflate(plan, 6);
-    const H5Handle packed(H5Dcreate2(file, "packed", H5T_IEEE_F32LE, space, H5P_DEFAULT, plan, H5P_DEFAULT),
-                          H5Dclose);
+    const h5::Handle packed(H5Dcreate2(file, "packed", H5T_IEEE_F32LE, space, H5P_DEFAULT, plan, H5P_DEFAULT),
+                            H5Dclose);
     H5Dwrite(packed, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
-    const H5Handle turned(
+    const h5::Handle turned(
         H5Dcreate2(file, "turned", H5T_IEEE_F64BE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
     H5Dwrite(turned, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
   }
@@ -140,10 +174,10 @@ TEST_F(H5, AMemberOfAnArchiveIsReadInPlace) {
 
 TEST_F(H5, AnUnwrittenGiantIsRefusedBeforeItIsAllocated) {
   {
-    const H5Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+    const h5::Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
     const hsize_t dims[] = {hsize_t{1} << 40};
-    const H5Handle space(H5Screate_simple(1, dims, nullptr), H5Sclose);
-    const H5Handle giant(
+    const h5::Handle space(H5Screate_simple(1, dims, nullptr), H5Sclose);
+    const h5::Handle giant(
         H5Dcreate2(file, "giant", H5T_NATIVE_FLOAT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
   }
   try {
@@ -157,8 +191,8 @@ TEST_F(H5, AnUnwrittenGiantIsRefusedBeforeItIsAllocated) {
 TEST_F(H5, ACircleOfGroupsAndALinkToAFileAreRefused) {
   for (const bool circle : {true, false}) {
     {
-      const H5Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
-      const H5Handle group(H5Gcreate2(file, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+      const h5::Handle file(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+      const h5::Handle group(H5Gcreate2(file, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
       if (circle)
         H5Lcreate_hard(file, "/", group, "again", H5P_DEFAULT, H5P_DEFAULT);
       else

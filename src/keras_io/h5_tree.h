@@ -13,10 +13,12 @@
 #include <vector>
 
 #include "common/file_source.h"
-#include "keras_io/h5_wire.h"
+#include "h5/wire.h"
 #include "plimsoll/tensor.h"
 
 namespace plimsoll::keras_io {
+
+namespace wire = h5::wire;
 
 struct H5Attribute {
   wire::Kind kind = wire::Kind::other;  // other: of a type that no model needs; empty

@@ -1,4 +1,5 @@
-// H5Writer writes an HDF5 file as h5py, and so Keras, writes it: the same types, contiguous data. The file is
+// H5Writer writes an HDF5 file as h5py, and so Keras, writes it: the same types, contiguous data. plimsoll-h5
+// (h5/process.h) lays the file out; the bytes of data sets are written here, to their places. The file is
 // made beside and put in place by the caller (common/files.h). Not for several threads.
 #pragma once
 
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "h5/process.h"
 #include "plimsoll/contents.h"
 #include "plimsoll/tensor.h"
 
@@ -15,11 +17,9 @@ namespace plimsoll::keras_io {
 
 class H5Writer {
  public:
-  // Empties the file at `path`. All functions throw Error{io} naming what could not be written.
+  // Empties the file at `path`. All functions throw Error{io} naming what could not be written; what goes
+  // wrong with groups and attributes may be told by the next dataset() or by close().
   explicit H5Writer(const std::filesystem::path& path);
-  ~H5Writer();
-  H5Writer(const H5Writer&) = delete;
-  H5Writer& operator=(const H5Writer&) = delete;
 
   // Paths as in "layers/dense/vars"; "" is the root. Groups on the way are made; one that is there stays.
   void group(std::string_view path);
@@ -40,7 +40,8 @@ class H5Writer {
                    size_t width);
 
   std::string place_;
-  int64_t file_ = -1;
+  h5::Fd file_;
+  h5::Process process_;
 };
 
 }  // namespace plimsoll::keras_io

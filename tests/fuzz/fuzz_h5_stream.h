@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "keras_io/h5_wire.h"
+#include "h5/wire.h"
 #include "plimsoll/dtype.h"
 
 namespace plimsoll::fuzz {
 
-namespace wire = keras_io::wire;
+namespace wire = h5::wire;
 
 template <class T>
 std::string number(T value) {

@@ -1,11 +1,11 @@
-#include "keras_io/h5_process/types.h"
+#include "h5/program/types.h"
 
 #include <bit>
 
-#include "keras_io/h5_process/refused.h"
+#include "h5/program/refused.h"
 #include "plimsoll/dtype.h"
 
-namespace plimsoll::keras_io {
+namespace plimsoll::h5 {
 namespace {
 
 using wire::Kind;
@@ -76,4 +76,4 @@ std::string innermost_error() {
   return found;
 }
 
-}  // namespace plimsoll::keras_io
+}  // namespace plimsoll::h5

@@ -1,4 +1,4 @@
-// Output: the stream of h5_wire.h, buffered.
+// Output: the stream of wire.h, buffered.
 #pragma once
 
 #include <unistd.h>
@@ -9,9 +9,9 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "keras_io/h5_wire.h"
+#include "h5/wire.h"
 
-namespace plimsoll::keras_io {
+namespace plimsoll::h5 {
 
 class Output {
  public:
@@ -54,4 +54,4 @@ class Output {
   char block_[1u << 16];
 };
 
-}  // namespace plimsoll::keras_io
+}  // namespace plimsoll::h5

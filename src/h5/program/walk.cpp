@@ -1,4 +1,4 @@
-#include "keras_io/h5_process/walk.h"
+#include "h5/program/walk.h"
 
 #include <hdf5.h>
 #include <hdf5_hl.h>
@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "common/h5_handle.h"
-#include "keras_io/h5_process/output.h"
-#include "keras_io/h5_process/refused.h"
-#include "keras_io/h5_process/types.h"
+#include "h5/program/handle.h"
+#include "h5/program/output.h"
+#include "h5/program/refused.h"
+#include "h5/program/types.h"
 
-namespace plimsoll::keras_io {
+namespace plimsoll::h5 {
 namespace {
 
 using wire::Kind;
@@ -55,7 +55,7 @@ class Walker {
       const size_t here = where_.size();
       where_ += "/" + child;
       if (!is_hard) refuse("a link to another place or file, which a model has no use for");
-      const H5Handle object(H5Oopen(id, child.c_str(), H5P_DEFAULT), H5Oclose);
+      const Handle object(H5Oopen(id, child.c_str(), H5P_DEFAULT), H5Oclose);
       if (!object) refuse("cannot be opened");
       const H5I_type_t kind = H5Iget_type(object);
       if (kind == H5I_GROUP)
@@ -80,7 +80,7 @@ class Walker {
     }
     for (const std::string& name : names) {
       count_node();
-      const H5Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose);
+      const Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose);
       if (!attribute) refuse("attribute " + name + " cannot be opened");
       out_.record(Record::attribute);
       out_.text(name.substr(0, wire::kMostName));
@@ -89,7 +89,7 @@ class Walker {
   }
 
   void value_of(hid_t attribute, const std::string& name) {
-    const H5Handle type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
+    const Handle type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
     const hssize_t points = H5Sget_simple_extent_npoints(space);
     if (!type || !space || points < 0) refuse("attribute " + name + " has no type");
     const uint64_t count = static_cast<uint64_t>(points);
@@ -139,7 +139,7 @@ class Walker {
 
   void dataset(const std::string& name, hid_t id) {
     count_node();
-    const H5Handle type(H5Dget_type(id), H5Tclose), space(H5Dget_space(id), H5Sclose);
+    const Handle type(H5Dget_type(id), H5Tclose), space(H5Dget_space(id), H5Sclose);
     if (!type || !space) refuse("has no type");
     std::vector<hsize_t> dims(H5S_MAX_RANK);
     const int rank = H5Sget_simple_extent_dims(space, dims.data(), nullptr);
@@ -184,7 +184,7 @@ class Walker {
       if (d != 0 && elements > (uint64_t{1} << 62) / d) refuse("an array of no possible size");
       elements *= d;
     }
-    const H5Handle plan(H5Dget_create_plist(id), H5Pclose);
+    const Handle plan(H5Dget_create_plist(id), H5Pclose);
     const uint64_t bytes = elements * H5Tget_size(type);
     const haddr_t offset = H5Dget_offset(id);
     const bool as_it_is = plan && H5Pget_layout(plan) == H5D_CONTIGUOUS && H5Pget_external_count(plan) == 0 &&
@@ -205,7 +205,7 @@ class Walker {
     hsize_t at_once = std::max<hsize_t>(1, kSlab / std::max<hsize_t>(1, row * item));
     at_once = std::min(rows, (at_once + chunk[0] - 1) / chunk[0] * chunk[0]);
     const std::unique_ptr<char[]> values(new char[at_once * row * item]);
-    const H5Handle all(H5Dget_space(id), H5Sclose);
+    const Handle all(H5Dget_space(id), H5Sclose);
     for (hsize_t at = 0; at < rows; at += at_once) {
       std::vector<hsize_t> start(dims.size(), 0), count(dims);
       const hsize_t take = std::min(at_once, rows - at), total = take * row;
@@ -216,7 +216,7 @@ class Walker {
           refuse("cannot be read");
         }
       }
-      const H5Handle part(H5Screate_simple(1, &total, nullptr), H5Sclose);
+      const Handle part(H5Screate_simple(1, &total, nullptr), H5Sclose);
       if (H5Dread(id, memory.type, part, all, H5P_DEFAULT, values.get()) < 0) refuse("cannot be read");
       out_.bytes(values.get(), total * item);
     }
@@ -237,10 +237,10 @@ void walk_image(void* image, size_t size, int output) {
     out->text(why.substr(0, wire::kMostName));
   };
   try {
-    const H5Handle file(
+    const Handle file(
         H5LTopen_file_image(image, size, H5LT_FILE_IMAGE_DONT_COPY | H5LT_FILE_IMAGE_DONT_RELEASE), H5Fclose);
     if (!file) throw Refused("not a whole HDF5 file: cut off or damaged" + innermost_error());
-    const H5Handle root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose);
+    const Handle root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose);
     if (!root) throw Refused("the root group cannot be opened" + innermost_error());
     Walker(*out).walk(root);
     out->record(Record::last);
@@ -250,4 +250,4 @@ void walk_image(void* image, size_t size, int output) {
   out->flush();
 }
 
-}  // namespace plimsoll::keras_io
+}  // namespace plimsoll::h5

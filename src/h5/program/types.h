@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "keras_io/h5_wire.h"
+#include "h5/wire.h"
 
-namespace plimsoll::keras_io {
+namespace plimsoll::h5 {
 
 wire::Kind kind_of(hid_t type);
 
@@ -19,4 +19,4 @@ struct MemoryType {
 // The type is libhdf5's own or `type` itself: it need not be closed and lives as long as `type`.
 MemoryType memory_type(hid_t type);
 
-}  // namespace plimsoll::keras_io
+}  // namespace plimsoll::h5
