@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <random>
+#include <sstream>
 
 #include "h5/program/handle.h"
 #include "memory/account.h"
@@ -142,6 +144,27 @@ TEST_F(Hdf5, AProcessThatDiesOrMisspeaksIsAnError) {
   ::unsetenv("PLIMSOLL_LIBEXEC");
   std::filesystem::remove_all(folder);
   EXPECT_EQ(Dataset::hdf5(path_).records(), 20);
+}
+
+TEST_F(Hdf5, DamagedFilesAreErrorsOrRead) {
+  write(200);
+  std::ostringstream whole;
+  whole << std::ifstream(path_, std::ios::binary).rdbuf();
+  std::mt19937 random(1);
+  int refused = 0;
+  for (int round = 0; round < 80; ++round) {
+    std::string bytes = whole.str();
+    for (int i = 0; i < 12; ++i)
+      bytes[random() % std::min<size_t>(bytes.size(), 4096)] = static_cast<char>(random());
+    std::ofstream(path_, std::ios::binary) << bytes;
+    try {
+      const auto reader = Dataset::hdf5(path_).batch(64).read();
+      for (Batch batch; reader->next(batch);) continue;
+    } catch (const Error&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 10);
 }
 
 TEST_F(Hdf5, WhatIsNoHdf5IsABadFile) {
