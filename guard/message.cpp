@@ -2,12 +2,11 @@
 
 #include <openssl/crypto.h>
 #include <sys/random.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <ctime>
 
+#include "guard/timestamp.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll::guard {
@@ -152,17 +151,6 @@ std::string random_hex() {
   char text[33];
   for (size_t i = 0; i < sizeof bytes; ++i) std::snprintf(text + 2 * i, 3, "%02x", bytes[i]);
   return std::string(text, 32);
-}
-
-std::string timestamp() {
-  timeval now{};
-  ::gettimeofday(&now, nullptr);
-  tm parts{};
-  ::gmtime_r(&now.tv_sec, &parts);
-  char text[64];
-  const size_t n = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-  std::snprintf(text + n, sizeof text - n, ".%06ldZ", static_cast<long>(now.tv_usec));
-  return text;
 }
 
 }  // namespace plimsoll::guard

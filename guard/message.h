@@ -63,7 +63,4 @@ class Author {
 // 32 hexadecimal digits from the system's source of randomness.
 std::string random_hex();
 
-// Now, as ISO 8601 in UTC with microseconds.
-std::string timestamp();
-
 }  // namespace plimsoll::guard

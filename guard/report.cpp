@@ -11,7 +11,7 @@
 #include "common/bytes.h"
 #include "guard/chart.h"
 #include "guard/files.h"
-#include "guard/message.h"
+#include "guard/timestamp.h"
 
 namespace plimsoll::guard {
 
