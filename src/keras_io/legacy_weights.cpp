@@ -1,12 +1,10 @@
 #include "keras_io/legacy_weights.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <numeric>
 #include <set>
-#include <tuple>
 
 #include "keras_io/old_kernels.h"
 #include "keras_io/weights_file.h"
@@ -124,14 +122,9 @@ enum class SlotOrder {
 };
 
 std::vector<SlotOrder> slot_orders(const H5File& file) {
-  const std::string version = text_or(file.root(), "keras_version", "1");
-  int major = 0, minor = 0, patch = 0;
-  std::sscanf(version.c_str(), "%d.%d.%d", &major, &minor, &patch);
-  const auto before = [&](int a, int b, int c) {
-    return std::tuple(major, minor, patch) < std::tuple(a, b, c);
-  };
-  if (before(2, 0, 6)) return {SlotOrder::by_kind_sorted};
-  if (before(2, 11, 0)) return {SlotOrder::by_kind};
+  const KerasVersion version = parse_keras_version(text_or(file.root(), "keras_version", "1"));
+  if (version < KerasVersion{2, 0, 6}) return {SlotOrder::by_kind_sorted};
+  if (version < KerasVersion{2, 11, 0}) return {SlotOrder::by_kind};
   return {SlotOrder::by_weight, SlotOrder::by_kind};  // Keras 2.11 has the older optimizers beside the newer
 }
 
@@ -201,8 +194,9 @@ bool is_legacy_weights(const H5Group& group) {
 }
 
 void read_legacy_weights(const H5File& file, const H5Group& group, const Network& network) {
-  const Origin origin{text_or(group, "keras_version", text_or(file.root(), "keras_version", "1")),
-                      text_or(group, "backend", text_or(file.root(), "backend", ""))};
+  const Origin origin{
+      parse_keras_version(text_or(group, "keras_version", text_or(file.root(), "keras_version", "1"))),
+      text_or(group, "backend", text_or(file.root(), "backend", ""))};
   const std::vector<StoredLayer> stored = stored_layers(file, group);
   for (const Pair& pair : pair_layers(file, stored, network)) {
     const std::vector<const H5Dataset*> from = datasets_of(file, *pair.stored);

@@ -67,8 +67,8 @@ bool compile_as_saved(const Json& config, ModelBody& body, const std::string& pl
 
 enum class Values { initial, from_file };
 
-// Keras 3 begins with 3; nothing: older than that attribute.
-bool is_keras3(const std::string* version) { return version && version->starts_with("3"); }
+// No version: the file is older than that attribute.
+bool is_keras3(const std::string* version) { return version && parse_keras_version(*version)[0] >= 3; }
 
 Layer network_of(Json config, const std::string& place, bool keras3, Values values = Values::initial) {
   std::optional<WithoutInitialValues> without;

@@ -1,5 +1,7 @@
 #include "keras_io/old_kernels.h"
 
+#include <charconv>
+
 #include "keras_io/json_parts.h"
 #include "layers/base/config_json.h"
 #include "layers/base/functional.h"
@@ -122,6 +124,17 @@ std::vector<Tensor> convert_nested(const Network& network, const Origin& origin,
 }
 
 }  // namespace
+
+KerasVersion parse_keras_version(std::string_view text) {
+  KerasVersion version{};
+  const char *at = text.data(), *end = at + text.size();
+  for (int& part : version) {
+    const auto [next, error] = std::from_chars(at, end, part);
+    if (error != std::errc() || next == end || *next != '.') break;
+    at = next + 1;
+  }
+  return version;
+}
 
 std::vector<Tensor> convert_old_weights(LayerBase& layer, const Origin& origin, std::vector<Tensor> values,
                                         const std::vector<Shape>& shapes) {
