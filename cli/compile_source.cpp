@@ -28,7 +28,7 @@ void compile(Model& model, const CompileOptions& o) {
     if (!o.loss.empty()) args.loss = std::vector<Loss>(o.loss.begin(), o.loss.end());
     if (!o.metrics.empty()) {
       args.metrics.assign(o.metrics.begin(), o.metrics.end());
-      args.metrics_per_output = {};
+      args.metrics_per_output = PerOutput<std::vector<Metric>>();
     }
     model.compile(args);
   }

@@ -148,8 +148,9 @@ std::string samples_svg(const std::vector<Sample>& samples) {
   const size_t rows = (samples.size() + kColumns - 1) / kColumns;
   std::string svg = opened(kCell * kColumns, (kCell + 12) * static_cast<double>(rows));
   for (size_t i = 0; i < samples.size(); ++i) {
-    const double x = kCell * static_cast<double>(i % kColumns) + (kCell - kImage) / 2;
-    const double y = (kCell + 12) * static_cast<double>(i / kColumns) + 4;
+    const size_t row = i / kColumns, column = i % kColumns;
+    const double x = kCell * static_cast<double>(column) + (kCell - kImage) / 2;
+    const double y = (kCell + 12) * static_cast<double>(row) + 4;
     const Tensor& pixels = samples[i].pixels;
     svg += "<g shape-rendering=\"crispEdges\">" +
            pixels_svg(pixels, x, y, kImage / static_cast<double>(pixels.dim(1))) + "</g>";
