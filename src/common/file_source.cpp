@@ -15,11 +15,13 @@
 namespace plimsoll {
 
 struct FileSource::Handle {
-  explicit Handle(int fd) : fd(fd) {}
-  ~Handle() { ::close(fd); }
+  Handle() = default;
+  ~Handle() {
+    if (fd >= 0) ::close(fd);
+  }
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
-  int fd;
+  int fd = -1;
 };
 
 NamelessFile::NamelessFile() {
@@ -53,25 +55,23 @@ void NamelessFile::append(const void* bytes, size_t count) {
 }
 
 FileSource NamelessFile::source(std::string name) && {
-  return FileSource::adopt(std::exchange(fd_, -1), size_, std::move(name));
+  auto handle = std::make_shared<FileSource::Handle>();
+  handle->fd = std::exchange(fd_, -1);
+  return {std::move(handle), 0, size_, std::move(name)};
 }
 
 FileSource FileSource::open(const std::filesystem::path& path) {
-  const std::string name = path.string();
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) {
+  std::string name = path.string();
+  auto handle = std::make_shared<Handle>();  // first: from here on the descriptor cannot be lost
+  handle->fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (handle->fd < 0) {
     fail(errno == ENOENT || errno == ENOTDIR ? ErrorKind::not_found : ErrorKind::io, name,
          "cannot open it: ", std::string_view(std::strerror(errno)));
   }
-  auto handle = std::make_shared<Handle>(fd);
   struct stat info;
-  if (::fstat(fd, &info) != 0) fail(ErrorKind::io, name, "cannot look at it");
+  if (::fstat(handle->fd, &info) != 0) fail(ErrorKind::io, name, "cannot look at it");
   if (!S_ISREG(info.st_mode)) fail(ErrorKind::io, name, "expected a regular file");
-  return {std::move(handle), 0, static_cast<uint64_t>(info.st_size), name};
-}
-
-FileSource FileSource::adopt(int fd, uint64_t size, std::string name) {
-  return {std::make_shared<Handle>(fd), 0, size, std::move(name)};
+  return {std::move(handle), 0, static_cast<uint64_t>(info.st_size), std::move(name)};
 }
 
 void FileSource::read(uint64_t offset, void* into, uint64_t count) const {

@@ -14,8 +14,6 @@ class FileSource {
  public:
   // Throws Error{not_found} if there is no such file, Error{io} if it cannot be read or is no regular file.
   static FileSource open(const std::filesystem::path& path);
-  // The bytes behind a descriptor that nobody else holds; takes the descriptor.
-  static FileSource adopt(int fd, uint64_t size, std::string name);
 
   uint64_t size() const { return size_; }
   // What to call it in an error: "model.keras", "model.keras: model.weights.h5".
@@ -30,6 +28,7 @@ class FileSource {
   uint64_t offset() const { return offset_; }  // of its first byte in the file behind fd()
 
  private:
+  friend class NamelessFile;
   struct Handle;
   FileSource(std::shared_ptr<Handle> handle, uint64_t offset, uint64_t size, std::string name)
       : handle_(std::move(handle)), offset_(offset), size_(size), name_(std::move(name)) {}

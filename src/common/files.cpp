@@ -31,9 +31,9 @@ std::filesystem::path behind_links(const std::filesystem::path& path) {
   return error ? path : target;
 }
 
-void sync_folder(const std::filesystem::path& folder) {
-  const std::filesystem::path name = folder.empty() ? std::filesystem::path(".") : folder;
-  const int fd = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+// Does not fail: the file is in place by then.
+void sync_folder(const std::filesystem::path& folder) noexcept {
+  const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return;  // a folder that may be written to but not read: the rename stands all the same
   ::fsync(fd);
   ::close(fd);
@@ -42,7 +42,8 @@ void sync_folder(const std::filesystem::path& folder) {
 // The file beside, removed unless it was renamed.
 class Beside {
  public:
-  Beside(const std::filesystem::path& target) : target_(target), path_(name_beside(target)) {
+  Beside(const std::filesystem::path& target)
+      : target_(target), folder_(target.parent_path()), path_(name_beside(target)) {
     fd_ = ::open(path_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
     if (fd_ < 0) fail_io(target_, "cannot write a file there");
     struct stat old;
@@ -60,11 +61,11 @@ class Beside {
     if (::fsync(fd_) != 0) fail_io(target_, "cannot bring the file to the disk");
     if (::rename(path_.c_str(), target_.c_str()) != 0) fail_io(target_, "cannot put the new file in place");
     renamed_ = true;
-    sync_folder(target_.parent_path());
+    sync_folder(folder_);
   }
 
  private:
-  std::filesystem::path target_, path_;
+  std::filesystem::path target_, folder_, path_;
   int fd_ = -1;
   bool renamed_ = false;
 };

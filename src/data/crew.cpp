@@ -1,6 +1,7 @@
 #include "data/crew.h"
 
 #include <algorithm>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -8,10 +9,11 @@ namespace plimsoll::data {
 
 Crew::Crew(ChunkMaker maker, int threads, int64_t ahead)
     : maker_(std::move(maker)), ahead_(static_cast<size_t>(std::max<int64_t>(1, ahead))) {
+  threads_.reserve(static_cast<size_t>(threads));
   try {
     for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
-  } catch (const std::system_error&) {
-    // No more threads to be had: those that run will do, or none.
+  } catch (const std::system_error&) {  // No more threads to be had: those that run will do, or none.
+  } catch (const std::bad_alloc&) {
   }
 }
 

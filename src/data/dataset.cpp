@@ -155,8 +155,7 @@ std::optional<int64_t> Dataset::batches() const {
   return *count / size + (*count % size != 0 && !body_->settings.drop_remainder ? 1 : 0);
 }
 
-// Those made ahead, one in the reader's hands, one in the user's.
-int64_t Dataset::batches_held() const { return std::max<int64_t>(1, body_->settings.prefetch) + 2; }
+int64_t Dataset::batches_held() const { return body_->settings.batches_held(); }
 int64_t Dataset::batch_size() const { return body_->settings.batch; }
 const RecordTypes& Dataset::types() const { return body_->types; }
 const std::vector<std::string>& Dataset::class_names() const { return body_->source->class_names(); }

@@ -1,6 +1,7 @@
 // Settings: what a Dataset says about its source. And Body, the two together.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct Settings {
   bool skip_bad = false;
   int threads = 0;
   int64_t prefetch = 0;
+
+  // By a reader at most: those made ahead, one in its hands, one in the user's.
+  int64_t batches_held() const { return std::max<int64_t>(1, prefetch) + 2; }
 };
 
 }  // namespace plimsoll::data

@@ -6,6 +6,7 @@
 
 #include "common/files.h"
 #include "common/log.h"
+#include "common/no_memory.h"
 #include "common/zip_reader.h"
 #include "common/zip_writer.h"
 #include "keras_io/compile_config.h"
@@ -246,17 +247,25 @@ Model load_model(const fs::path& path) try {
        "expected a .keras, .h5 or JSON file of Keras, got something else");
 } catch (const Json::exception& e) {  // a value of a kind that no Keras writes there
   fail(ErrorKind::bad_file, path.string(), e.what());
+} catch (const std::bad_alloc&) {
+  no_memory(path.string());
 }
 
 Model model_from_json(std::string_view json) try {
   return from_json(json, "model_from_json");
 } catch (const Json::exception& e) {
   fail(ErrorKind::bad_file, "model_from_json", e.what());
+} catch (const std::bad_alloc&) {
+  no_memory("model_from_json");
 }
 
-std::string Model::to_json() const { return to_text(network_to_json(network())); }
+std::string Model::to_json() const try {
+  return to_text(network_to_json(network()));
+} catch (const std::bad_alloc&) {
+  no_memory("to_json");
+}
 
-void Model::save(const fs::path& path) const {
+void Model::save(const fs::path& path) const try {
   const Format format = format_of(path);
   if (format == Format::weights) return save_weights(path);
   write_atomically(path, [&](NewFile& file) {
@@ -265,18 +274,22 @@ void Model::save(const fs::path& path) const {
     const std::string json = to_json();
     file.write(json.data(), json.size());
   });
+} catch (const std::bad_alloc&) {
+  no_memory(path.string());
 }
 
-void Model::save_weights(const fs::path& path) const {
+void Model::save_weights(const fs::path& path) const try {
   require(format_of(path) == Format::weights, path.string(), "expected a name that ends in .weights.h5");
   write_atomically(path, [&](NewFile& file) {
     H5Writer h5(file.path());
     write_weights(h5, network(), optimizer_of(body()));
     h5.close();
   });
+} catch (const std::bad_alloc&) {
+  no_memory(path.string());
 }
 
-void Model::load_weights(const fs::path& path) {
+void Model::load_weights(const fs::path& path) try {
   FileSource source = FileSource::open(path);
   if (ZipReader::looks_like(source)) {
     const ZipReader zip(source);
@@ -289,6 +302,8 @@ void Model::load_weights(const fs::path& path) {
   if (!is_keras3_weights(file.root())) fail(ErrorKind::bad_file, source.name(), "holds no weights of Keras");
   read_weights(file, network());
   if (body().trainer.compiled()) load_optimizer(file, source.name(), body());
+} catch (const std::bad_alloc&) {
+  no_memory(path.string());
 }
 
 }  // namespace plimsoll

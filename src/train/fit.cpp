@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "common/no_memory.h"
 #include "plimsoll/error.h"
 #include "plimsoll/model.h"
 #include "train/fit_loop.h"
@@ -53,11 +54,13 @@ std::unique_ptr<const Dataset> given_validation(const FitArgs& args, int64_t bat
 
 }  // namespace
 
-History Model::fit(const Tensor& x, const Tensor& y, const FitArgs& args) {
+History Model::fit(const Tensor& x, const Tensor& y, const FitArgs& args) try {
   return fit(std::vector<Tensor>{x}, std::vector<Tensor>{y}, args);
+} catch (const std::bad_alloc&) {
+  no_memory("fit");
 }
 
-History Model::fit(std::vector<Tensor> x, std::vector<Tensor> y, const FitArgs& args) {
+History Model::fit(std::vector<Tensor> x, std::vector<Tensor> y, const FitArgs& args) try {
   require(args.batch_size > 0, "fit", "expected a batch_size > 0, got ", args.batch_size);
   require(args.class_weight.empty() || args.sample_weight.empty(), "fit",
           "class_weight and sample_weight cannot both be given");
@@ -74,27 +77,35 @@ History Model::fit(std::vector<Tensor> x, std::vector<Tensor> y, const FitArgs& 
     return (args.shuffle ? all.shuffle(seed) : all).batch(args.batch_size);
   };
   return FitLoop(*this, args, make, std::move(validation)).run();
+} catch (const std::bad_alloc&) {
+  no_memory("fit");
 }
 
-History Model::fit(const Dataset& data, const FitArgs& args) {
+History Model::fit(const Dataset& data, const FitArgs& args) try {
   require(args.validation_split == 0, "fit", "validation_split needs arrays; give validation_data");
   require(args.sample_weight.empty(), "fit", "sample weights belong into the data set");
   const int64_t batch = args.validation_batch_size > 0 ? args.validation_batch_size : data.batch_size();
   return FitLoop(
              *this, args, [&](uint64_t) { return data; }, given_validation(args, batch))
       .run();
+} catch (const std::bad_alloc&) {
+  no_memory("fit");
 }
 
-Logs Model::evaluate(const Tensor& x, const Tensor& y, const EvaluateArgs& args) {
+Logs Model::evaluate(const Tensor& x, const Tensor& y, const EvaluateArgs& args) try {
   return evaluate(std::vector<Tensor>{x}, std::vector<Tensor>{y}, args);
+} catch (const std::bad_alloc&) {
+  no_memory("evaluate");
 }
 
-Logs Model::evaluate(std::vector<Tensor> x, std::vector<Tensor> y, const EvaluateArgs& args) {
+Logs Model::evaluate(std::vector<Tensor> x, std::vector<Tensor> y, const EvaluateArgs& args) try {
   return evaluate(Dataset::arrays(std::move(x), std::move(y), args.sample_weight).batch(args.batch_size),
                   args);
+} catch (const std::bad_alloc&) {
+  no_memory("evaluate");
 }
 
-Logs Model::evaluate(const Dataset& data, const EvaluateArgs& args) {
+Logs Model::evaluate(const Dataset& data, const EvaluateArgs& args) try {
   Trainer& trainer = body_->trainer;
   require(trainer.compiled(), "evaluate",
           "the model is not compiled; call compile() with an optimizer and a loss first");
@@ -110,19 +121,25 @@ Logs Model::evaluate(const Dataset& data, const EvaluateArgs& args) {
   const Logs logs = trainer.logs();
   bar.end_epoch(logs);
   return logs;
+} catch (const std::bad_alloc&) {
+  no_memory("evaluate");
 }
 
-Tensor Model::predict(const Tensor& x, const PredictArgs& args) {
+Tensor Model::predict(const Tensor& x, const PredictArgs& args) try {
   std::vector<Tensor> ys = predict(std::vector<Tensor>{x}, args);
   require(ys.size() == 1, name(), "has ", ys.size(), " outputs: call predict with a list");
   return ys[0];
+} catch (const std::bad_alloc&) {
+  no_memory("predict");
 }
 
-std::vector<Tensor> Model::predict(std::vector<Tensor> x, const PredictArgs& args) {
+std::vector<Tensor> Model::predict(std::vector<Tensor> x, const PredictArgs& args) try {
   return predict(Dataset::arrays(std::move(x)).batch(args.batch_size), args);
+} catch (const std::bad_alloc&) {
+  no_memory("predict");
 }
 
-std::vector<Tensor> Model::predict(const Dataset& data, const PredictArgs& args) {
+std::vector<Tensor> Model::predict(const Dataset& data, const PredictArgs& args) try {
   const std::unique_ptr<BatchReader> reader = data.read();
   ProgressBar bar(body_->trainer, args.verbose, args.steps > 0 ? args.steps : data.batches().value_or(0), 1);
   bar.begin_pass();
@@ -146,24 +163,32 @@ std::vector<Tensor> Model::predict(const Dataset& data, const PredictArgs& args)
   // Bad records were left out: fewer rows came than were announced.
   for (Tensor& t : all) t = Tensor::from_bytes(t.dtype(), t.shape().with(0, row), t.data());
   return all;
+} catch (const std::bad_alloc&) {
+  no_memory("predict");
 }
 
 Logs Model::train_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor>& y,
-                           const std::vector<Tensor>& weight) {
+                           const std::vector<Tensor>& weight) try {
   body_->trainer.reset_metrics();
   body_->trainer.step(StepKind::train, {x, y, weight});
   return body_->trainer.logs();
+} catch (const std::bad_alloc&) {
+  no_memory("train_on_batch");
 }
 
 Logs Model::test_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor>& y,
-                          const std::vector<Tensor>& weight) {
+                          const std::vector<Tensor>& weight) try {
   body_->trainer.reset_metrics();
   body_->trainer.step(StepKind::test, {x, y, weight});
   return body_->trainer.logs();
+} catch (const std::bad_alloc&) {
+  no_memory("test_on_batch");
 }
 
-std::vector<Tensor> Model::predict_on_batch(const std::vector<Tensor>& x) {
+std::vector<Tensor> Model::predict_on_batch(const std::vector<Tensor>& x) try {
   return body_->trainer.predict(x);
+} catch (const std::bad_alloc&) {
+  no_memory("predict_on_batch");
 }
 
 }  // namespace plimsoll

@@ -1,4 +1,6 @@
 // forecast(model, batch_size).
+#include "common/no_memory.h"
+#include "data/settings.h"
 #include "plimsoll/error.h"
 #include "plimsoll/model.h"
 #include "train/memory_line.h"
@@ -20,7 +22,7 @@ TensorType batch_type(const Symbol& s, int64_t batch, bool drop_last, DType dtyp
 
 }  // namespace
 
-MemoryForecast forecast(const Model& model, int64_t batch_size) {
+MemoryForecast forecast(const Model& model, int64_t batch_size) try {
   require(bool(model), "forecast", "expected a model, got none");
   require(batch_size > 0, "forecast", "expected a batch size > 0, got ", batch_size);
   ModelBody& body = model.body();
@@ -37,7 +39,9 @@ MemoryForecast forecast(const Model& model, int64_t batch_size) {
     const bool sparse = loss && loss->class_name() == "SparseCategoricalCrossentropy";
     types.y.push_back(batch_type(model.outputs()[i], batch_size, sparse, sparse ? DType::i32 : DType::f32));
   }
-  return forecast_step(body.trainer, types, kBatchesHeld);
+  return forecast_step(body.trainer, types, data::Settings().batches_held());
+} catch (const std::bad_alloc&) {
+  no_memory("forecast");
 }
 
 }  // namespace plimsoll

@@ -8,9 +8,6 @@
 
 namespace plimsoll {
 
-// Without prefetching, the reader of a data set holds so many batches, see Dataset::batches_held().
-inline constexpr int64_t kBatchesHeld = 3;
-
 MemoryForecast forecast_step(const Trainer& trainer, const BatchTypes& types, int64_t batches_held);
 
 // Draws the line given as `memory` (empty: leaves the process's) and puts the one before back when it ends.

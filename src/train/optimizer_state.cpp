@@ -99,6 +99,12 @@ void OptimizerState::add_slot(const Variable& weight, const SlotDef& def) {
 }
 
 void OptimizerState::build(std::span<const VariablePtr> weights) {
+  OptimizerState built = *this;  // all or nothing: what cannot be made whole leaves no trace
+  built.add_state(weights);
+  *this = std::move(built);
+}
+
+void OptimizerState::add_state(std::span<const VariablePtr> weights) {
   std::vector<std::vector<SlotDef>> groups = optimizer_->slots();
   if (optimizer_->gradient_accumulation_steps) groups.insert(groups.begin(), {{"gradient_accumulator"}});
   if (optimizer_->use_ema) groups.insert(groups.begin(), {{"average"}});

@@ -37,6 +37,7 @@ class OptimizerState {
  private:
   friend class TracedUpdate;
   struct Step;
+  void add_state(std::span<const VariablePtr> weights);
   void add_slot(const Variable& weight, const SlotDef& def);
   VariablePtr slot(const Variable& weight, std::string_view name) const;
   VariablePtr scalar(std::string_view name) const;

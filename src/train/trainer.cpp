@@ -39,6 +39,12 @@ std::vector<TensorType> batched(const std::vector<TensorType>& records, int64_t 
   return types;
 }
 
+// Readers use the bytes of a batch again once nobody else holds them.
+struct Emptied {
+  std::vector<Tensor>& list;
+  ~Emptied() { list.clear(); }
+};
+
 }  // namespace
 
 BatchTypes BatchTypes::of(const Batch& batch) {
@@ -61,7 +67,8 @@ void Trainer::compile(const CompileArgs& args) {
   auto optimizer = std::make_unique<OptimizerState>(args.optimizer);
   // What does not fit the outputs is said now, where they are known.
   if (!net().outputs().empty()) Objective(args, net().output_names());
-  args_ = args;
+  CompileArgs kept = args;
+  args_ = std::move(kept);
   optimizer_ = std::move(optimizer);
   objective_ = nullptr;
   programs_.clear();
@@ -147,8 +154,10 @@ CompileOptions Trainer::compile_options() const {
 Program& Trainer::make_program(StepKind kind, BatchTypes types) {
   Graph graph;
   Trace trace(graph, kind == StepKind::train);
-  trace_step(trace, kind, types, {optimizer_.get(), objective_});
+  std::unique_ptr<Objective> first;  // whose sums may be half made until there is a program
+  trace_step(trace, kind, types, {optimizer_.get(), objective_ ? objective_ : first});
   programs_.push_back({kind, std::move(types), Program::compile(graph, compile_options())});
+  if (first) objective_ = std::move(first);
   return programs_.back().program;
 }
 
@@ -199,12 +208,11 @@ Program& Trainer::program(StepKind kind, const Batch& batch) {
 void Trainer::step(StepKind kind, const Batch& batch) {
   require(compiled(), "fit", "the model is not compiled; call compile() with an optimizer and a loss first");
   Program& p = program(kind, batch);
-  inputs_.clear();
+  const Emptied emptied{inputs_};
   for (const std::vector<Tensor>* list : {&batch.x, &batch.y, &batch.weights})
     inputs_.insert(inputs_.end(), list->begin(), list->end());
   outputs_.resize(1);
   p.run(inputs_, outputs_);
-  inputs_.clear();  // readers use the bytes of a batch again once nobody else holds them
   last_loss_ = outputs_[0].item();
 }
 

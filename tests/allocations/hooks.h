@@ -15,6 +15,8 @@ std::map<std::string, int64_t> stop_counting();
 
 // Bytes asked for and not yet given back, of the whole process. For leaks: compare two readings.
 int64_t live_allocations();
+// Those of operator new alone: what libraries in C keep for themselves does not count.
+int64_t live_news();
 
 // The n-th operator new from now on (1 = the next) that this program's own code asks for throws
 // std::bad_alloc; 0 switches it off. Libraries are spared: some of them cannot bear it.
