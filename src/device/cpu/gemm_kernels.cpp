@@ -7,7 +7,9 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/gemm_kernels.cpp"
 #include "hwy/foreach_target.h"
+#include "device/cpu/transpose-inl.h"
 #include "device/cpu/vector_math-inl.h"
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -26,6 +28,7 @@ constexpr int kRows = 6;
 #endif
 constexpr int kVectors = 2;
 constexpr int64_t kSmallB = 20 << 10;  // bytes
+constexpr int64_t kAhead = 24;  // rows that packing reads ahead: no hardware does it over large strides
 constexpr int vectors_for(int rows) { return rows <= 3 ? 4 : kVectors; }
 
 template <class T>
@@ -59,6 +62,12 @@ HWY_INLINE void tile(const GemmBlock<T>& call, const Tile<T>& t, size_t last) {
   const T* HWY_RESTRICT rows[R];
 #pragma GCC unroll 16
   for (int r = 0; r < R; ++r) rows[r] = t.a + r * t.a_row;
+    // C is needed last, so it comes while the sums are made.
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r) {
+    hwy::Prefetch(t.c + r * t.c_row);
+    hwy::Prefetch(t.c + r * t.c_row + V * lanes - 1);
+  }
   int64_t offset = 0;
   for (int64_t p = 0; p < t.k; ++p, b += t.b_row, offset += t.a_col) {
     Vec bv[V];
@@ -72,23 +81,33 @@ HWY_INLINE void tile(const GemmBlock<T>& call, const Tile<T>& t, size_t last) {
     }
   }
 
+  const auto for_all = [&](const auto& f) HWY_ATTR {
 #pragma GCC unroll 8
-  for (int v = 0; v < V; ++v) {
-    Vec bv = hn::Zero(d);
-    if (t.bias) bv = call.bias_scalar ? hn::Set(d, *t.bias) : load(t.bias, v);
+    for (int v = 0; v < V; ++v) {
 #pragma GCC unroll 16
-    for (int r = 0; r < R; ++r) {
-      T* const out = t.c + r * t.c_row + v * static_cast<int64_t>(lanes);
-      Vec y = acc[r][v];
-      if (call.add_c) y = hn::Add(y, load(t.c + r * t.c_row, v));
-      if (t.bias) y = hn::Add(y, bv);
-      if (call.relu) y = hn::IfThenZeroElse(hn::Lt(y, hn::Zero(d)), y);  // NaN stays
-      if (kCut && v == V - 1)
-        vm::store_first(y, d, out, last);
-      else
-        hn::StoreU(y, d, out);
+      for (int r = 0; r < R; ++r) f(r, v);
     }
+  };
+  T* const c = t.c;
+  const int64_t c_row = t.c_row;
+  if (call.add_c)
+    for_all([&](int r, int v) HWY_ATTR { acc[r][v] = hn::Add(acc[r][v], load(c + r * c_row, v)); });
+  if (t.bias) {
+    for_all([&](int r, int v) HWY_ATTR {
+      acc[r][v] = hn::Add(acc[r][v], call.bias_scalar ? hn::Set(d, *t.bias) : load(t.bias, v));
+    });
   }
+  if (call.relu) {  // NaN stays
+    for_all([&](int r, int v)
+                HWY_ATTR { acc[r][v] = hn::IfThenZeroElse(hn::Lt(acc[r][v], hn::Zero(d)), acc[r][v]); });
+  }
+  for_all([&](int r, int v) HWY_ATTR {
+    T* const out = c + r * c_row + v * static_cast<int64_t>(lanes);
+    if (kCut && v == V - 1)
+      vm::store_first(acc[r][v], d, out, last);
+    else
+      hn::StoreU(acc[r][v], d, out);
+  });
 }
 
 // The columns [0, n) of one panel of B under R rows: n is at most V vectors.
@@ -134,6 +153,7 @@ struct TileTables {
 
 template <class T>
 void block(const GemmBlock<T>& call) {
+  if (call.m == 0) return;
   static const TileTables<T> tables;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
   const bool direct = call.b_panel == 0;  // B as it lies: tiles as broad as the rows allow
@@ -141,9 +161,12 @@ void block(const GemmBlock<T>& call) {
   const int64_t columns = widest * lanes;
   const int64_t panels = (call.m + kRows - 1) / kRows;
   // Rows are spread evenly: 32 rows are tiles of 6 and 5 rather than five of 6 and a slow one of 2.
-  const auto first_row = [&](int64_t i) { return call.a_panel ? i * kRows : i * call.m / panels; };
+  // The first `larger` of them have `most` rows, the others one less.
+  const int64_t most = call.a_panel ? kRows : (call.m + panels - 1) / panels;
+  const int64_t larger = call.a_panel ? panels : call.m - (most - 1) * panels;
   const auto one = [&](int64_t i, int64_t j) {
-    const int64_t row = first_row(i), rows = (i + 1 == panels ? call.m : first_row(i + 1)) - row;
+    const int64_t row = i * most - (i > larger ? i - larger : 0);
+    const int64_t rows = HWY_MIN(call.m - row, i < larger ? most : most - 1);
     const int64_t n = call.n - j < columns ? call.n - j : columns;
     const Tile<T> t{.a = call.a_panel ? call.a + i * call.a_panel : call.a + row * call.a_row,
                     .a_row = call.a_row,
@@ -227,44 +250,6 @@ void dot(const GemmDot<T>& call) {
   for (; i < call.m; ++i) dot_rows<T, 1, 2>(call, i);
 }
 
-// Four by four elements, rows r0 to r3 contiguous in memory, written as columns.
-#if HWY_TARGET == HWY_SCALAR
-template <class T>
-void transpose(const T* r0, const T* r1, const T* r2, const T* r3, T* out, int64_t width) {
-  const T* const rows[] = {r0, r1, r2, r3};
-  for (int i = 0; i < 16; ++i) out[i / 4 * width + i % 4] = rows[i % 4][i / 4];
-}
-#else
-HWY_INLINE void transpose(const float* r0, const float* r1, const float* r2, const float* r3, float* out,
-                          int64_t width) {
-  const hn::FixedTag<float, 4> d;
-  const hn::FixedTag<double, 2> d2;
-  const auto v0 = hn::LoadU(d, r0), v1 = hn::LoadU(d, r1), v2 = hn::LoadU(d, r2), v3 = hn::LoadU(d, r3);
-  const auto lo01 = hn::BitCast(d2, hn::InterleaveLower(d, v0, v1));
-  const auto hi01 = hn::BitCast(d2, hn::InterleaveUpper(d, v0, v1));
-  const auto lo23 = hn::BitCast(d2, hn::InterleaveLower(d, v2, v3));
-  const auto hi23 = hn::BitCast(d2, hn::InterleaveUpper(d, v2, v3));
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d2, lo01, lo23)), d, out);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d2, lo01, lo23)), d, out + width);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d2, hi01, hi23)), d, out + 2 * width);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d2, hi01, hi23)), d, out + 3 * width);
-}
-
-HWY_INLINE void transpose(const double* r0, const double* r1, const double* r2, const double* r3, double* out,
-                          int64_t width) {
-  const hn::FixedTag<double, 2> d;
-  for (int half = 0; half < 2; ++half) {
-    const auto v0 = hn::LoadU(d, r0 + 2 * half), v1 = hn::LoadU(d, r1 + 2 * half);
-    const auto v2 = hn::LoadU(d, r2 + 2 * half), v3 = hn::LoadU(d, r3 + 2 * half);
-    double* const o = out + 2 * half * width;
-    hn::StoreU(hn::InterleaveLower(d, v0, v1), d, o);
-    hn::StoreU(hn::InterleaveLower(d, v2, v3), d, o + 2);
-    hn::StoreU(hn::InterleaveUpper(d, v0, v1), d, o + width);
-    hn::StoreU(hn::InterleaveUpper(d, v2, v3), d, o + width + 2);
-  }
-}
-#endif
-
 template <class T>
 void pack_plain(const T* x, int64_t row, int64_t col, int64_t count, int64_t k, int64_t width, T* out) {
   for (int64_t p = 0; p < k; ++p) {
@@ -274,12 +259,17 @@ void pack_plain(const T* x, int64_t row, int64_t col, int64_t count, int64_t k, 
 }
 
 // Rows contiguous along p: four rows at a time, from right to left, so that what a group of four writes
-// past the panel's width (which need not divide by 4) lands where the groups after it write.
+// past the panel's width (which need not divide by 4) lands where the groups after it write. The `next` rows
+// of the panel that follows are fetched meanwhile: rows are too short for the hardware to see them coming.
 template <class T>
-void pack_transposed(const T* x, int64_t row, int64_t count, int64_t k, int64_t width, T* out) {
+void pack_transposed(const T* x, int64_t row, int64_t count, int64_t k, int64_t width, int64_t next, T* out) {
   const auto at = [&](int64_t i, int64_t p) { return x + (i < count ? i : count - 1) * row + p; };
+  constexpr int64_t kLine = 64 / sizeof(T);
   int64_t p = 0;
   for (; p + 4 <= k; p += 4) {
+    if (p % kLine == 0) {
+      for (int64_t i = 0; i < next; ++i) hwy::Prefetch(x + (width + i) * row + p);
+    }
     for (int64_t q = (width - 1) / 4 * 4; q >= 0; q -= 4) {
       transpose(at(q, p), at(q + 1, p), at(q + 2, p), at(q + 3, p), out + p * width + q, width);
     }
@@ -296,7 +286,9 @@ void pack_copy(const T* x, int64_t col, int64_t panels, int64_t k, int64_t width
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t p = 0; p < k; ++p) {
     const T* HWY_RESTRICT from = x + p * col;
+    const T* const ahead = from + (p + kAhead < k ? kAhead : 0) * col;
     for (int64_t j = 0; j < panels; ++j) {
+      hwy::Prefetch(ahead + j * width);
       for (int64_t i = 0; i < width; i += lanes) {
         const int64_t at = i + lanes <= width ? i : width - lanes;
         hn::StoreU(hn::LoadU(d, from + j * width + at), d, out + j * panel + p * width + at);
@@ -322,7 +314,7 @@ void pack(const T* x, int64_t row, int64_t col, int64_t count, int64_t k, int64_
     const int64_t rows = count - i < width ? count - i : width;
     T* const to = out + i / width * panel;
     if (col == 1)
-      pack_transposed(x + i * row, row, rows, k, width, to);
+      pack_transposed(x + i * row, row, rows, k, width, HWY_MIN(width, count - i - rows), to);
     else
       pack_plain(x + i * row, row, col, rows, k, width, to);
   }

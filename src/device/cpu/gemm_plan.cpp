@@ -122,8 +122,9 @@ void choose_blocks(GemmPlan& plan, const GemmKernels<T>& kernels) {
     return;
   }
   plan.kc = even_block(p.k, kKc * 4 / static_cast<int64_t>(sizeof(T)), 4);
+  const int64_t spare = plan.col_chunks > 1 ? kernels.nr : 0;  // chunks are whole panels
   plan.nc = plan.shared ? even_block(p.n, kNc, kernels.nr)
-                        : even_block(divide_up(p.n, plan.col_chunks) + kernels.nr, kOwnNc, kernels.nr);
+                        : even_block(divide_up(p.n, plan.col_chunks) + spare, kOwnNc, kernels.nr);
   plan.mc = even_block(divide_up(p.m, plan.row_chunks), kMc, kernels.mr);
   const bool short_rows = p.a_col == 1 && p.k <= plan.kc;
   plan.pack_a = p.n >= (short_rows ? kPackShortRows : kPackColumns) || (p.a_col != 1 && p.a_row != 1);
