@@ -15,6 +15,7 @@
 #include "hwy/foreach_target.h"
 
 #include "device/cpu/panel_gemm-inl.h"
+#include "hwy/cache_control.h"
 
 #ifndef PLIMSOLL_DEVICE_CPU_ATTENTION_ONCE_
 #define PLIMSOLL_DEVICE_CPU_ATTENTION_ONCE_
@@ -55,37 +56,52 @@ inline size_t visible(const AttentionSizes& s, int64_t i) {
   return z(s.causal ? std::min(s.keys, i + 1) : s.keys);
 }
 
+// Scores of one query as they come from the product, and what makes them the exponents of the softmax.
 template <class T>
-const T* bias_row(const Head<T>& h, int64_t i) {
-  return h.bias == nullptr ? nullptr : h.bias + i * h.s.bias_query;
+struct ScoreRow {
+  T* scores;
+  const T* bias;
+  bool bias_varies;
+  T scale;
+  size_t n;
+
+  // body(values, load, store) for every vector of scores * scale + bias; past the end it is no winner of a
+  // maximum.
+  template <class D, class Body>
+  HWY_INLINE void for_each(D d, const Body& body) const {
+    constexpr T kLow = -std::numeric_limits<T>::infinity();
+    const T past = scale > 0 ? kLow : scale < 0 ? -kLow : T{0};
+    const auto s = hn::Set(d, scale), flat = hn::Set(d, bias != nullptr ? bias[0] : T{0});
+    vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
+      body(hn::MulAdd(load(scores, past), s, bias_varies ? load(bias, kLow) : flat), load, store);
+    });
+  }
+};
+
+template <class T>
+ScoreRow<T> score_row(const Head<T>& h, T* scores, int64_t i) {
+  const AttentionSizes& s = h.s;
+  const T* const bias = h.bias == nullptr ? nullptr : h.bias + i * s.bias_query;
+  return {scores, bias, s.bias_key != 0, static_cast<T>(s.scale), visible(s, i)};
 }
 
-// scores = scores * scale + bias, and their maximum.
 template <class T>
-HWY_INLINE T finish_scores(T* scores, const T* bias, bool bias_varies, T scale, size_t n) {
+HWY_INLINE T largest(const ScoreRow<T>& row) {
   const hn::ScalableTag<T> d;
-  constexpr T kLow = -std::numeric_limits<T>::infinity();
-  const T past = scale > 0 ? kLow : scale < 0 ? -kLow : T{0};  // times the scale: no winner of the maximum
-  const auto s = hn::Set(d, scale), flat = hn::Set(d, bias != nullptr ? bias[0] : T{0});
-  auto top = hn::Set(d, kLow);
-  vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
-    const auto v = hn::MulAdd(load(scores, past), s, bias_varies ? load(bias, kLow) : flat);
-    top = hn::Max(top, v);
-    store(v, scores);
-  });
+  auto top = hn::Set(d, -std::numeric_limits<T>::infinity());
+  row.for_each(d, [&](auto v, const auto&, const auto&) HWY_ATTR { top = hn::Max(top, v); });
   return hn::GetLane(hn::MaxOfLanes(d, top));
 }
 
-// scores = exp(scores - shift); returns the sum.
+// Scores become exp(score - shift); returns the sum.
 template <class T>
-HWY_INLINE T exp_row(T* scores, T shift, size_t n) {
+HWY_INLINE T exp_row(const ScoreRow<T>& row, T shift) {
   const hn::ScalableTag<T> d;
   const auto m = hn::Set(d, shift);
   auto total = hn::Zero(d);
-  vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
-    const auto e = vm::exp_negative(d, hn::Sub(load(scores, -std::numeric_limits<T>::infinity()), m));
-    total = hn::Add(total, e);
-    store(e, scores);
+  row.for_each(d, [&](auto v, const auto& load, const auto& store) HWY_ATTR {
+    store(vm::exp_negative(d, hn::Sub(v, m)), row.scores);
+    total = hn::Add(total, load(row.scores, T{0}));  // as stored: nothing past the end
   });
   return hn::GetLane(hn::SumOfLanes(d, total));
 }
@@ -109,16 +125,47 @@ HWY_INLINE T dot_row(const T* a, const T* b, size_t n) {
   return hn::GetLane(hn::SumOfLanes(d, total));
 }
 
-// dscores = p * (dscores - mean) * scale; without the scale also into dbias, if there is one.
+// Scores become the probabilities p = exp(score - lse), and dscores p * (dscores - mean) * scale; without the
+// scale also into dbias, if there is one.
 template <class T>
-HWY_INLINE void score_gradient(const T* p, T* dscores, T* dbias, T mean, T scale, size_t n) {
+HWY_INLINE void score_gradient(const ScoreRow<T>& row, T* dscores, T* dbias, T lse, T mean) {
   const hn::ScalableTag<T> d;
-  const auto m = hn::Set(d, mean), s = hn::Set(d, scale);
-  vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
-    const auto g = hn::Mul(load(p, T{0}), hn::Sub(load(dscores, T{0}), m));
+  const auto m = hn::Set(d, mean), s = hn::Set(d, row.scale), shift = hn::Set(d, lse);
+  row.for_each(d, [&](auto v, const auto& load, const auto& store) HWY_ATTR {
+    const auto p = vm::exp_negative(d, hn::Sub(v, shift));
+    const auto g = hn::Mul(p, hn::Sub(load(dscores, T{0}), m));
+    store(p, row.scores);
     if (dbias != nullptr) store(g, dbias);
     store(hn::Mul(g, s), dscores);
   });
+}
+
+// Asks for rows that are needed soon. A head's rows are short and far apart, which no hardware sees coming.
+// All of these are inlined by force: GCC takes a call of a function that does nothing else for one without
+// effect.
+template <class T>
+HWY_INLINE void fetch_rows(const T* x, size_t rows, size_t stride, size_t n) {
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t i = 0; i < n; i += 64 / sizeof(T)) hwy::Prefetch(x + r * stride + i);
+  }
+}
+
+// What the block of queries from `first` on reads: q and, in the backward pass, dy and y.
+template <class T>
+HWY_INLINE void fetch_block(const Head<T>& h, int64_t first) {
+  const size_t rows = z(std::clamp<int64_t>(h.s.queries - first, 0, h.s.block()));
+  if (rows == 0) return;
+  fetch_rows(h.q + z(first) * h.q_row, rows, h.q_row, z(h.s.width));
+  if (h.dy == nullptr) return;
+  fetch_rows(h.dy + z(first) * h.v_row, rows, h.v_row, z(h.s.value_width));
+  fetch_rows(h.y_in + z(first) * h.v_row, rows, h.v_row, z(h.s.value_width));
+}
+
+template <class T>
+HWY_INLINE void fetch_head(const Head<T>& h) {
+  fetch_rows(h.k, z(h.s.keys), h.q_row, z(h.s.width));
+  fetch_rows(h.v, z(h.s.keys), h.v_row, z(h.s.value_width));
+  fetch_block(h, 0);
 }
 
 template <class T>
@@ -128,11 +175,13 @@ void forward_head(const Head<T>& h, const AttentionPieces& at) {
   T* const keys_t = h.scratch + at.keys_t;
   T* const packed_v = h.scratch + at.values;
   T* const scores = h.scratch + at.scores;
+  fetch_head(h);
   panel::pack<T>(h.k, 1, h.q_row, width, keys, keys_t);
   panel::pack<T>(h.v, h.v_row, 1, keys, values, packed_v);
   for (int64_t first = 0; first < s.queries; first += s.block()) {
     const int64_t end = std::min(s.queries, first + s.block());
     const size_t rows = z(end - first), seen = visible(s, end - 1);
+    fetch_block(h, end);
     panel::multiply<T>({h.q + z(first) * h.q_row, h.q_row, 1}, keys_t, width, rows, seen, width, scores, keys,
                        false);
     T sums[64];  // block() is at most that
@@ -140,8 +189,9 @@ void forward_head(const Head<T>& h, const AttentionPieces& at) {
       const int64_t i = first + static_cast<int64_t>(r);
       const size_t n = visible(s, i);
       T* const row = scores + r * keys;
-      const T top = finish_scores(row, bias_row(h, i), s.bias_key != 0, static_cast<T>(s.scale), n);
-      sums[r] = exp_row(row, top, n);
+      const ScoreRow<T> exponents = score_row(h, row, i);
+      const T top = largest(exponents);
+      sums[r] = exp_row(exponents, top);
       std::fill(row + n, row + seen, T{0});
       h.lse[i] = top + std::log(sums[r]);
     }
@@ -173,10 +223,8 @@ void block_gradients(const Head<T>& h, const AttentionPieces& at, int64_t first,
     const size_t n = visible(s, i);
     T *const p = scores + r * keys, *const dp = dscores + r * keys;
     T* const dbias = h.dbias == nullptr ? nullptr : h.dbias + z(i) * keys;
-    finish_scores(p, bias_row(h, i), s.bias_key != 0, static_cast<T>(s.scale), n);
-    exp_row(p, h.lse[i], n);
     const T mean = dot_row(dy + r * h.v_row, h.y_in + z(i) * h.v_row, values);
-    score_gradient(p, dp, dbias, mean, static_cast<T>(s.scale), n);
+    score_gradient(score_row(h, p, i), dp, dbias, h.lse[i], mean);
     std::fill(p + n, p + seen, T{0});
     std::fill(dp + n, dp + seen, T{0});
     if (dbias != nullptr) std::fill(dbias + n, dbias + keys, T{0});
@@ -190,14 +238,18 @@ void backward_head(const Head<T>& h, const AttentionPieces& at) {
   T* const packed_k = h.scratch + at.keys;
   T* const packed_q = h.scratch + at.queries;
   T* const packed_dy = h.scratch + at.dy;
+  fetch_head(h);
   panel::pack<T>(h.k, 1, h.q_row, width, keys, h.scratch + at.keys_t);
   panel::pack<T>(h.k, h.q_row, 1, keys, width, packed_k);
   panel::pack<T>(h.v, 1, h.v_row, values, keys, h.scratch + at.values_t);
-  clear_rows(h.dk, keys, h.q_row, width);
-  clear_rows(h.dv, keys, h.v_row, values);
+  // The first block of queries writes what it sees of dk and dv, the others add to it.
+  const size_t first_seen = s.queries == 0 ? 0 : visible(s, std::min(s.queries, s.block()) - 1);
+  clear_rows(h.dk + first_seen * h.q_row, keys - first_seen, h.q_row, width);
+  clear_rows(h.dv + first_seen * h.v_row, keys - first_seen, h.v_row, values);
   for (int64_t first = 0; first < s.queries; first += s.block()) {
     const int64_t end = std::min(s.queries, first + s.block());
     const size_t rows = z(end - first), seen = visible(s, end - 1);
+    fetch_block(h, end);
     block_gradients(h, at, first, rows, seen);
     const T* const p = h.scratch + at.scores;
     const T* const dp = h.scratch + at.dscores;
@@ -205,8 +257,8 @@ void backward_head(const Head<T>& h, const AttentionPieces& at) {
     panel::pack<T>(h.dy + z(first) * h.v_row, h.v_row, 1, rows, values, packed_dy);
     panel::multiply<T>({dp, keys, 1}, packed_k, keys, rows, width, seen, h.dq + z(first) * h.q_row, h.q_row,
                        false);
-    panel::multiply<T>({dp, 1, keys}, packed_q, rows, seen, width, rows, h.dk, h.q_row, true);
-    panel::multiply<T>({p, 1, keys}, packed_dy, rows, seen, values, rows, h.dv, h.v_row, true);
+    panel::multiply<T>({dp, 1, keys}, packed_q, rows, seen, width, rows, h.dk, h.q_row, first > 0);
+    panel::multiply<T>({p, 1, keys}, packed_dy, rows, seen, values, rows, h.dv, h.v_row, first > 0);
   }
 }
 

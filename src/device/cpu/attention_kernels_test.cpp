@@ -24,12 +24,13 @@ struct Run {
     v = random_values<T>(nk * z(s.value_width), 3);
     bias = random_values<T>(z(s.batch * s.heads * s.queries * s.keys), 4);
     dy = random_values<T>(nq * z(s.value_width), 5);
-    y.resize(dy.size());
-    lse.resize(nq);
-    dq.resize(q.size());
-    dk.resize(k.size());
-    dv.resize(v.size());
-    dbias.resize(bias.size());
+    const T stale = 7;  // what was there before counts for nothing
+    y.resize(dy.size(), stale);
+    lse.resize(nq, stale);
+    dq.resize(q.size(), stale);
+    dk.resize(k.size(), stale);
+    dv.resize(v.size(), stale);
+    dbias.resize(bias.size(), stale);
   }
   void operator()(int threads) {
     s.threads = threads;
@@ -151,6 +152,26 @@ TYPED_TEST(Attention, BroadcastsTheBias) {
       if (mask & 2) s.bias_query = stride, stride *= s.queries;
       if (mask & 4) s.bias_head = stride, stride *= s.heads;
       if (mask & 8) s.bias_batch = stride;
+      check<TypeParam>(s);
+    }
+  });
+}
+
+TYPED_TEST(Attention, ScaleOfZeroGivesEveryKeyTheSameShare) {
+  for_each_target([] {
+    AttentionSizes s = sizes(1, 2, 5, 11, 4, 6);
+    s.scale = 0;
+    check<TypeParam>(s);
+  });
+}
+
+TYPED_TEST(Attention, KeysThatNoQuerySeesHaveGradientsOfZero) {
+  for_each_target([] {
+    for (const int64_t queries : {0, 3, 50}) {
+      AttentionSizes s = sizes(2, 1, queries, 60, 4, 6);
+      s.causal = true;
+      check<TypeParam>(s);
+      s.causal = false;
       check<TypeParam>(s);
     }
   });

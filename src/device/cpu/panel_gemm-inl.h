@@ -9,6 +9,7 @@
 #define PLIMSOLL_DEVICE_CPU_PANEL_GEMM_INL_H_
 #endif
 
+#include "device/cpu/transpose-inl.h"
 #include "device/cpu/vector_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -44,8 +45,18 @@ void pack(const T* HWY_RESTRICT b, size_t row, size_t col, size_t k, size_t n, T
       continue;
     }
     // Column by column: in a transposed B these are the contiguous ones.
+    size_t first = 0;
+    if (row == 1 && some == w && w % 4 == 0) {
+      for (; first + 4 <= k; first += 4) {
+        for (size_t c = 0; c < w; c += 4) {
+          const T* const at = b + first + (j + c) * col;
+          transpose(at, at + col, at + 2 * col, at + 3 * col, packed + first * w + c,
+                    static_cast<int64_t>(w));
+        }
+      }
+    }
     for (size_t c = 0; c < some; ++c) {
-      for (size_t p = 0; p < k; ++p) packed[p * w + c] = b[p * row + (j + c) * col];
+      for (size_t p = first; p < k; ++p) packed[p * w + c] = b[p * row + (j + c) * col];
     }
     for (size_t c = some; c < w; ++c) {
       for (size_t p = 0; p < k; ++p) packed[p * w + c] = 0;
@@ -117,13 +128,14 @@ HWY_INLINE void tile(const Operand<T>& a, const T* HWY_RESTRICT b, size_t k, T* 
 template <class T>
 void multiply(const Operand<T>& a, const T* packed, size_t packed_k, size_t m, size_t n, size_t k, T* c,
               size_t c_row, bool accumulate) {
+  if (m == 0) return;
   const size_t w = width<T>();
+  // Rows are spread evenly: 32 rows are tiles of 6 and 5 rather than five of 6 and a slow one of 2.
+  const size_t tiles = (m + 5) / 6, least = m / tiles, larger = m % tiles;
   for (size_t j = 0; j < n; j += w, packed += packed_k * w) {
     const size_t columns = HWY_MIN(w, n - j);
-    // Rows are spread evenly: 32 rows are tiles of 6 and 5 rather than five of 6 and a slow one of 2.
-    const size_t tiles = (m + 5) / 6;
-    for (size_t t = 0; t < tiles; ++t) {
-      const size_t i = t * m / tiles, rows = (t + 1) * m / tiles - i;
+    for (size_t t = 0, i = 0, rows = 0; t < tiles; ++t, i += rows) {
+      rows = least + (t < larger ? 1 : 0);
       const Operand<T> some{a.data + i * a.row, a.row, a.col};
       T* const out = c + i * c_row + j;
       switch (rows) {
