@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "plimsoll/error.h"
 
@@ -76,8 +77,7 @@ void Broker::become_ready() {
   run_kept_cells();
   // Clients saw `starting`; what the probe provoked was kept from them, so they are told of `idle`.
   if (generation_ > 1) status("{}", "idle");
-  std::deque<Held> held;
-  held.swap(held_);
+  auto held = take_held();
   for (auto& h : held) forward(h.channel, h.envelope, std::move(h.frames));
 }
 
@@ -126,7 +126,7 @@ void Broker::from_client(Channel channel, Frames frames) {
   if (channel == Channel::control) return control_request(*envelope, std::move(frames));
   if (state_ == State::ready) return forward(channel, *envelope, std::move(frames));
   if (state_ == State::broken) return answer_broken(channel, *envelope, std::move(frames));
-  held_.push_back({channel, std::move(*envelope), std::move(frames)});
+  hold({channel, std::move(*envelope), std::move(frames)});
 }
 
 void Broker::control_request(const Envelope& envelope, Frames frames) {
@@ -148,7 +148,34 @@ void Broker::control_request(const Envelope& envelope, Frames frames) {
     return reply(request, {{"status", "ok"}});
   }
   if (state_ == State::broken) return answer_broken(Channel::control, envelope, std::move(frames));
-  held_.push_back({Channel::control, envelope, std::move(frames)});
+  hold({Channel::control, envelope, std::move(frames)});
+}
+
+// A request that finds no room is answered with an error at once; one that asks for no answer is left out.
+void Broker::hold(Held held) {
+  constexpr size_t kEach = 1024;  // what a message takes beside its bytes
+  size_t bytes = kEach;
+  for (const auto& frame : held.frames) bytes += text_of(frame).size();
+  if (bytes <= options_.most_held - held_bytes_) {
+    held_bytes_ += bytes;
+    held_.push_back(std::move(held));
+    return;
+  }
+  if (!has_reply(held.envelope.msg_type)) return;
+  DeathNote note;
+  note.ename = "KernelNotReady";
+  note.evalue =
+      concat("no kernel is ready, and requests of ", held_bytes_, " bytes wait for it: this one, of ", bytes,
+             " bytes, would be more than the guard holds (", options_.most_held, "). Send it again later");
+  note.traceback = {note.ename + ": " + note.evalue};
+  bool blamed = false;
+  Request request = make_request(held.channel, held.envelope, held.frames);
+  end_request(request, note, blamed);
+}
+
+std::deque<Broker::Held> Broker::take_held() {
+  held_bytes_ = 0;
+  return std::exchange(held_, {});
 }
 
 void Broker::forward(Channel channel, const Envelope& envelope, Frames frames) {
@@ -352,8 +379,7 @@ void Broker::kernel_died(const DeathNote& note) {
   bool blamed = false;
   Requests requests;
   requests.swap(requests_);
-  std::deque<Held> held;
-  held.swap(held_);
+  auto held = take_held();
   // The cell that ran comes first: it bears the explanation, whatever waited before it in another subshell.
   for (auto& r : requests) {
     if (r.busy && r.envelope.msg_type == "execute_request") end_request(r, note, blamed);
@@ -361,14 +387,14 @@ void Broker::kernel_died(const DeathNote& note) {
   for (auto& r : requests) {
     if (r.busy && r.envelope.msg_type == "execute_request") continue;
     if (!r.whole.empty() && r.envelope.subshell_id.empty()) {
-      held_.push_back({r.channel, r.envelope, std::move(r.whole)});
+      hold({r.channel, r.envelope, std::move(r.whole)});
     } else {
       end_request(r, note, blamed);
     }
   }
   for (auto& h : held) {
     if (can_be_asked_again(h.envelope.msg_type) && h.envelope.subshell_id.empty()) {
-      held_.push_back(std::move(h));
+      hold(std::move(h));
     } else if (has_reply(h.envelope.msg_type)) {
       Request r = make_request(h.channel, h.envelope, h.frames);
       end_request(r, note, blamed);
@@ -382,8 +408,7 @@ void Broker::kernel_died(const DeathNote& note) {
 
   state_ = State::broken;
   broken_note_ = note;
-  std::deque<Held> waiting;
-  waiting.swap(held_);
+  auto waiting = take_held();
   for (auto& h : waiting) answer_broken(h.channel, h.envelope, std::move(h.frames));
 }
 
@@ -433,7 +458,7 @@ void Broker::close_comms() {
 void Broker::answer_broken(Channel channel, const Envelope& envelope, Frames frames) {
   if (!has_reply(envelope.msg_type)) return;
   if (envelope.msg_type == "execute_request") {
-    held_.push_back({channel, envelope, std::move(frames)});
+    hold({channel, envelope, std::move(frames)});
     return start();
   }
   Request request = make_request(channel, envelope, frames);

@@ -64,7 +64,8 @@ struct Cell {
 
 struct BrokerOptions {
   std::string language = "unknown";
-  std::string setup_code;  // run silently in each new kernel (optional, default none)
+  std::string setup_code;              // run silently in each new kernel (optional, default none)
+  size_t most_held = size_t{1} << 30;  // bytes of requests that may wait for a kernel
 };
 
 class Broker {
@@ -129,6 +130,8 @@ class Broker {
   using Requests = std::list<Request>;
 
   void forward(Channel channel, const Envelope& envelope, Frames frames);
+  void hold(Held held);
+  std::deque<Held> take_held();
   void track(Channel channel, const Envelope& envelope, Frames& frames);
   void control_request(const Envelope& envelope, Frames frames);
   bool handle_status(const Envelope& envelope, Frames& frames, const std::string& parent_id);
@@ -162,6 +165,7 @@ class Broker {
 
   Requests requests_;
   std::deque<Held> held_;
+  size_t held_bytes_ = 0;
   std::map<std::string, std::string> comms_;  // id -> header of the message that opened it
   std::set<std::string> own_ids_;             // requests the guard made itself
   std::string input_for_;                     // request whose input is awaited

@@ -84,6 +84,49 @@ TEST_F(BrokerTest, HoldsRequestsUntilTheKernelAnswersOnBothSockets) {
   EXPECT_EQ(wire.kernel.back().type, "execute_request");
 }
 
+TEST(BrokerHolding, AnswersWithAnErrorWhatItHasNoRoomFor) {
+  Signer signer{"key", "hmac-sha256"};
+  Author client{signer, "client-session"};
+  MockWire wire;
+  MockKeeper keeper;
+  Broker broker{wire, keeper, signer, {"python", "", 10000}};
+  broker.start();
+  wire.kernel.clear();
+  auto ask = [&](const char* type, size_t size) {
+    Frames identities;
+    identities.push_back(frame_of("client-1"));
+    broker.from_client(Channel::shell,
+                       client.make(type, std::move(identities), "{}", {{"code", std::string(size, 'x')}}));
+  };
+  ask("execute_request", 4000);
+  EXPECT_TRUE(wire.told().empty());
+  ask("execute_request", 8000);
+  EXPECT_EQ(wire.client.at(1).content["ename"], "KernelNotReady");
+  EXPECT_EQ(wire.told(),
+            (Told{"iopub status:busy", "iopub error", "shell execute_reply:error", "iopub status:idle"}));
+  ask("complete_request", 8000);
+  EXPECT_EQ(wire.told(), (Told{"shell complete_reply:error", "iopub status:idle"}));
+  ask("comm_msg", 8000);
+  EXPECT_TRUE(wire.told().empty());
+  ask("complete_request", 100);  // there is room for this one
+  EXPECT_TRUE(wire.told().empty());
+  EXPECT_TRUE(wire.kernel.empty());
+}
+
+TEST_F(BrokerTest, RoomForWaitingRequestsIsThereAgainAfterTheyWereSent) {
+  Broker small{wire, keeper, signer, {"python", "", 10000}};
+  for (int round = 0; round < 5; ++round) {
+    small.start();
+    Frames identities;
+    identities.push_back(frame_of("client-1"));
+    wire.client.clear();
+    small.from_client(Channel::shell, client.make("execute_request", std::move(identities), "{}",
+                                                  {{"code", std::string(6000, 'x')}}));
+    EXPECT_TRUE(wire.told().empty());
+    small.kernel_died(note);
+  }
+}
+
 TEST_F(BrokerTest, ProbesAgainUntilIopubIsHeard) {
   const std::string header(text_of(wire.kernel.back().frames[2]));
   broker.from_kernel(Channel::shell, kernel.make("kernel_info_reply", {}, header, {{"status", "ok"}}));
