@@ -6,6 +6,8 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 # Tests of the engine: what has kernels, threads and plans.
 ENGINE_TESTS := common memory device graph ops autodiff passes plan exec op_sweep bad_input device_plugin
+# Those under ThreadSanitizer: the engine, and the threads that read data.
+THREAD_TESTS := $(ENGINE_TESTS) random_graphs data
 TARGETS ?= $(sort $(basename $(notdir $(wildcard tests/fuzz/fuzz_*.cpp))))
 TIME ?= 600
 FUZZ_LIMITS := -timeout=20 -rss_limit_mb=3072 -max_len=32768
@@ -40,10 +42,10 @@ asan: setup  ## all tests under AddressSanitizer and UBSan
 	cmake --build build/asan --parallel $(JOBS)
 	ctest --test-dir build/asan --output-on-failure
 
-tsan: setup  ## the engine's tests under ThreadSanitizer (without oneDNN)
+tsan: setup  ## the tests of the engine and of reading data under ThreadSanitizer (without oneDNN)
 	cmake --preset tsan
-	cmake --build build/tsan --parallel $(JOBS) --target $(addsuffix _test,$(ENGINE_TESTS) random_graphs)
-	ctest --test-dir build/tsan --output-on-failure -R '$(call either,$(ENGINE_TESTS) random_graphs)'
+	cmake --build build/tsan --parallel $(JOBS) --target $(addsuffix _test,$(THREAD_TESTS))
+	ctest --test-dir build/tsan --output-on-failure -R '$(call either,$(THREAD_TESTS))'
 
 # What libFuzzer finds on the way is kept in build/fuzz/corpus, so that a second run goes on from there.
 fuzz: setup  ## clang's libFuzzer on every parser, TIME=600 seconds each; TARGETS="fuzz_graph ..." takes some only
