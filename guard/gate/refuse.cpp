@@ -25,7 +25,8 @@ constexpr int64_t kUnread = 8 * static_cast<int64_t>(kMiB);
 
 thread_local bool t_inside = false;
 std::atomic<int64_t> g_trimmed_at{0};
-std::atomic<int64_t> g_unread{0};  // bytes granted in small requests since the last look at the process
+std::atomic<int64_t> g_unread{0};  // bytes granted since the last look at the process
+std::atomic<int64_t> g_seen{0};    // resident bytes at that look
 
 // How far above the line a request of this size is still granted.
 int64_t grace(size_t size, int64_t line) {
@@ -118,14 +119,19 @@ void trim() {
 bool decide(size_t size, size_t growth) {
   const int64_t line = g_page->line.load(std::memory_order_relaxed);
   if (line <= 0) return false;
-  const auto wanted = static_cast<int64_t>(growth > INT64_MAX / 2 ? INT64_MAX / 2 : growth);
-  // For what is not really large the guard's last reading is good enough, and costs no system call; but
-  // between two readings a fast program takes hundreds of MiB.
-  if (size < kMiB && g_page->total.load(std::memory_order_relaxed) <= line) {
-    if (g_unread.fetch_add(wanted, std::memory_order_relaxed) + wanted < kUnread) return false;
-    g_unread.store(0, std::memory_order_relaxed);
-  }
+  constexpr size_t kMost = size_t{1} << 50;  // sums of such do not overflow
+  const auto wanted = static_cast<int64_t>(growth > kMost ? kMost : growth);
+  // The last reading, with all that was granted since, is good enough far below the line, and costs no system
+  // call; nearer to it only for what is not really large: between two readings a fast program takes hundreds
+  // of MiB.
+  const int64_t total = g_page->total.load(std::memory_order_relaxed);
+  const int64_t seen = g_seen.load(std::memory_order_relaxed);
+  const int64_t unread = g_unread.fetch_add(wanted, std::memory_order_relaxed) + wanted;
+  if (total > 0 && (total > seen ? total : seen) + unread <= line / 2) return false;
+  if (size < kMiB && total <= line && unread < kUnread) return false;
+  g_unread.store(0, std::memory_order_relaxed);
   int64_t resident = all_resident();
+  g_seen.store(resident, std::memory_order_relaxed);
   if (!over(resident, wanted, line, grace(size, line))) return false;
   trim();
   resident = all_resident();
