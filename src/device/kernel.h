@@ -34,6 +34,8 @@ struct KernelQuery {
   const Attrs& attrs;
   int threads = 1;                        // the most a call may use; a kernel takes fewer for little work
   const SubCompiler* compiler = nullptr;  // for ops with sub-graphs
+  // (optional) For each input the storage that no run of the program writes, or null: see device/steady.h.
+  std::span<const Tensor* const> steady = {};
 };
 
 struct Kernel {

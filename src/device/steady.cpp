@@ -4,24 +4,15 @@
 #include "plimsoll/error.h"
 
 namespace plimsoll {
-namespace {
-
-std::string attribute(int i) {
-  return concat("steady input ", i);
-}  // the space keeps it apart from an op's own
-
-}  // namespace
-
-void set_steady(Attrs& attrs, int i, const Tensor& storage) { attrs.set(attribute(i), storage); }
 
 std::shared_ptr<SteadyCopy> SteadyCopy::make(const KernelQuery& q, int i, int64_t bytes) {
-  const Attr* const attr = q.attrs.find(attribute(i));
-  if (attr == nullptr) return nullptr;
+  const auto input = static_cast<size_t>(i);
+  if (input >= q.steady.size() || q.steady[input] == nullptr) return nullptr;
   // Under a line the bytes belong to what a step cannot do without, and forecasts know nothing of copies.
   if (account::limit() != account::kNoLimit) return nullptr;
   try {
     std::shared_ptr<Buffer> copy = Buffer::make(bytes, Owner::weights);
-    return std::shared_ptr<SteadyCopy>(new SteadyCopy(std::get<Tensor>(*attr).buffer(), std::move(copy)));
+    return std::shared_ptr<SteadyCopy>(new SteadyCopy(q.steady[input]->buffer(), std::move(copy)));
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::out_of_memory) throw;
     return nullptr;

@@ -1,6 +1,6 @@
-// Inputs that stay from run to run: variables that a program only reads, and constants. The executor tells a
-// kernel of them as it is prepared, and the kernel may keep a copy in the layout it likes instead of making
-// one in every run. The copy is counted in the account, as weights.
+// Inputs that stay from run to run: variables that a program only reads, and constants. The executor names them
+// in KernelQuery::steady, and a kernel may keep a copy in the layout it likes instead of making one in every
+// run. The copy is counted in the account, as weights.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,6 @@
 namespace plimsoll {
 
 class Buffer;
-
-// For the executor: adds to a query's attributes that input `i` is `storage`, which the program never writes.
-void set_steady(Attrs& attrs, int i, const Tensor& storage);
 
 // A copy of a steady input in bytes of its own. Not thread-safe: part of the state of a kernel that runs once
 // at a time.

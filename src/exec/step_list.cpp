@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstring>
 
-#include "device/steady.h"
 #include "exec/prepare.h"
 #include "exec/sub_program.h"
 #include "graph/op.h"
@@ -37,28 +36,24 @@ std::vector<const Tensor*> steady_values(const Graph& graph) {
   return steady;
 }
 
-Attrs with_steady(const Node& node, const std::vector<const Tensor*>& steady) {
-  Attrs attrs = node.attrs;
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    if (const Tensor* storage = steady[node.inputs[i]]) set_steady(attrs, static_cast<int>(i), *storage);
-  }
-  return attrs;
-}
-
 std::vector<Kernel> prepare_all(const Graph& graph, const StepOptions& options, bool* parallel) {
   std::vector<Kernel> kernels(graph.nodes().size());
   const SubGraphCompiler compiler(options);
-  const std::vector<const Tensor*> steady = steady_values(graph);
+  const std::vector<const Tensor*> storage = steady_values(graph);
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
     if (!runs(node)) continue;
     std::vector<TensorType> in, out;
-    for (const ValueId v : node.inputs) in.push_back(graph.type(v));
+    std::vector<const Tensor*> steady;
+    for (const ValueId v : node.inputs) {
+      in.push_back(graph.type(v));
+      steady.push_back(storage[v]);
+    }
     for (const ValueId v : node.outputs) out.push_back(graph.type(v));
     const int threads = threads_for(cost_of({*node.op, in, node.attrs}, out), options.threads);
     *parallel = *parallel || threads > 1;
-    const Attrs attrs = with_steady(node, steady);
-    kernels[n] = prepare_kernel(*node.op, {in, out, attrs, threads, &compiler}, options.reference_kernels);
+    const KernelQuery query{in, out, node.attrs, threads, &compiler, steady};
+    kernels[n] = prepare_kernel(*node.op, query, options.reference_kernels);
   }
   return kernels;
 }

@@ -90,7 +90,7 @@ Kernel prepare_widened(const KernelQuery& q, Prepare prepare) {
   if (q.in.size() + q.out.size() > kMostArgs) fail(ErrorKind::unsupported, "widened", "too many arguments");
   const std::vector<TensorType> in = widened(q.in), out = widened(q.out);
   Widened w;
-  w.inner = prepare(KernelQuery{in, out, q.attrs, q.threads, q.compiler});
+  w.inner = prepare(KernelQuery{in, out, q.attrs, q.threads, q.compiler, q.steady});
   w.inputs = in.size();
   w.threads = q.threads;
   int64_t scratch = 0;
