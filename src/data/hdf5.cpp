@@ -33,7 +33,7 @@ class Hdf5Source final : public Source {
       : Source({}), file_(FileSource::open(path)), process_({path}, {"rows"}, file_.fd()) {
     RecordTypes types;
     const auto add = [&](const std::vector<std::string>& names, std::vector<TensorType>& list) {
-      for (const std::string& name : names) list.push_back(open(name).record);
+      for (const std::string& name : names) list.push_back(open_column(name).record);
     };
     add(options.x, types.x);
     add(options.y, types.y);
@@ -62,7 +62,7 @@ class Hdf5Source final : public Source {
   }
 
  private:
-  const Column& open(const std::string& name) {
+  const Column& open_column(const std::string& name) {
     process_.put(Record::open);
     process_.put_text(name);
     process_.expect_ok();
