@@ -141,7 +141,7 @@ std::vector<std::string> note_lines(const NoteInput& in, bool colours) {
     for (const auto& text : words) out.item(text);
   }
   const auto chart = text_chart(in.samples, in.line);
-  if (chart.size() > 0) {
+  if (!chart.empty()) {
     out.heading("Memory of the kernel over the last minute");
     for (const auto& row : chart) out.lines.push_back(row);
   }
