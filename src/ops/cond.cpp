@@ -92,15 +92,8 @@ std::vector<Tensor> cond(const Tensor& predicate, std::span<const Tensor> operan
                          const Body& if_false) {
   std::vector<Tensor> in = {predicate};
   in.insert(in.end(), operands.begin(), operands.end());
-  Graph* outer = graph_of(in);
-  const std::vector<TensorType> types = types_of(operands);
-  Trace yes(outer, types), no(outer, types);
-  yes.outputs(if_true(yes.inputs));
-  if (outer) capture_first(*no.graph, *yes.graph, outer);
-  no.outputs(if_false(no.inputs));
-  if (outer) capture_the_rest(*yes.graph, *no.graph, outer);
-  append_captures(in, *no.graph, outer);
-  return apply(get_op("cond"), in, {{"if_true", yes.done()}, {"if_false", no.done()}});
+  const auto [yes, no] = trace_both(types_of(operands), if_true, if_false, in);
+  return apply(get_op("cond"), in, {{"if_true", yes}, {"if_false", no}});
 }
 
 std::span<const OpDef> ops_cond() {

@@ -5,8 +5,10 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "device/aligned.h"
 #include "device/kernel.h"
 #include "graph/op.h"
 #include "plimsoll/error.h"
@@ -14,8 +16,6 @@
 
 namespace plimsoll::sub_graph {
 
-inline constexpr int64_t kAlign = 64;
-inline int64_t aligned(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 inline int64_t bytes_of(const TensorType& t) { return byte_size(t.dtype, t.shape); }
 inline char* at(void* base, int64_t offset) { return static_cast<char*>(base) + offset; }
 
@@ -84,8 +84,19 @@ inline void capture_the_rest(Graph& body, const Graph& other, Graph* outer) {
     body.capture(Tensor(*outer, other.captures()[i].outer));
   }
 }
-inline void capture_first(Graph& body, const Graph& other, Graph* outer) {
-  for (const GraphCapture& c : other.captures()) body.capture(Tensor(*outer, c.outer));
+
+// Two bodies of a node over the same inputs, traced so that both capture the same; those are added to
+// `operands`.
+inline std::pair<std::shared_ptr<const Graph>, std::shared_ptr<const Graph>> trace_both(
+    std::span<const TensorType> types, const Body& one, const Body& two, std::vector<Tensor>& operands) {
+  Graph* outer = graph_of(operands);
+  Trace first(outer, types), second(outer, types);
+  first.outputs(one(first.inputs));
+  capture_the_rest(*second.graph, *first.graph, outer);
+  second.outputs(two(second.inputs));
+  capture_the_rest(*first.graph, *second.graph, outer);
+  append_captures(operands, *second.graph, outer);
+  return {first.done(), second.done()};
 }
 
 // Where a loop keeps its state: two copies that take turns, so that a round never writes what it reads.

@@ -63,15 +63,8 @@ constexpr KernelDef kKernels[] = {{.name = "reference", .prepare = prepare_while
 
 std::vector<Tensor> while_loop(std::span<const Tensor> state, const Body& test, const Body& body) {
   std::vector<Tensor> in(state.begin(), state.end());
-  Graph* outer = graph_of(in);
-  const std::vector<TensorType> types = types_of(state);
-  Trace check(outer, types), round(outer, types);
-  check.outputs(test(check.inputs));
-  if (outer) capture_first(*round.graph, *check.graph, outer);
-  round.outputs(body(round.inputs));
-  if (outer) capture_the_rest(*check.graph, *round.graph, outer);
-  append_captures(in, *round.graph, outer);
-  return apply(get_op("while_loop"), in, {{"test", check.done()}, {"body", round.done()}});
+  const auto [check, round] = trace_both(types_of(state), test, body, in);
+  return apply(get_op("while_loop"), in, {{"test", check}, {"body", round}});
 }
 
 std::span<const OpDef> ops_while_loop() {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "device/aligned.h"
 #include "device/cpu/gemm.h"
 #include "device/cpu/strided_copy.h"
 #include "device/cpu/thread_pool.h"
@@ -152,8 +153,6 @@ void run(const State& s, void* const* args) {
   const void* const b = operand(1, s.copy_b, s.b_offset);
   s.gemm.run(a, b, s.bias < 0 ? nullptr : args[s.bias], args[s.out], scratch);
 }
-
-int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 // layout the primitive likes: in scratch in every run or, where a program only reads them, in a copy that is
 // kept. A convolution of a dilated input (a transposed one) is the data gradient of a plain convolution with
 // the window turned round, and the other way about.
+#include "device/aligned.h"
 #include "device/cpu/conv_kernels.h"
 #include "device/cpu/onednn.h"
 #include "device/cpu/widened.h"
@@ -230,7 +231,6 @@ int threads_for(const ConvGeometry& g, int most) {
   return available_threads(g.flops() < kSmallWork ? 1 : most);
 }
 
-int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 OnednnCall reorder(const memory::desc& from, int from_arg, const memory::desc& to, int to_arg, int threads) {
   const dnnl::reorder::primitive_desc desc(engine(), from, engine(), to, user_scratchpad());

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 
+#include "device/aligned.h"
 #include "device/cpu/conv_kernels.h"
 #include "device/cpu/gemm.h"
 #include "device/cpu/rnn_support.h"
@@ -20,7 +21,6 @@ namespace {
 // oneDNN's filter gradient ends with a reorder of the weights, which costs it the lead when they are many.
 constexpr int64_t kManyWeights = 1 << 17;
 
-int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 bool all(const ConvAxes& axes, int64_t value) {
   return std::ranges::all_of(axes, [&](int64_t a) { return a == value; });

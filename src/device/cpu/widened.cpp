@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/half.h"
+#include "device/aligned.h"
 #include "device/cpu/thread_pool.h"
 #include "plimsoll/error.h"
 
@@ -28,8 +29,6 @@ struct Widened {
   int64_t inner_scratch = 0;  // offset
   int threads = 1;
 };
-
-int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 void widen(const Slot& slot, const void* from, float* to, int threads) {
   const auto* halves = static_cast<const uint16_t*>(from);
