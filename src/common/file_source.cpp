@@ -14,62 +14,43 @@
 
 namespace plimsoll {
 
-struct FileSource::Handle {
-  Handle() = default;
-  ~Handle() {
-    if (fd >= 0) ::close(fd);
-  }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  int fd = -1;
-};
-
 NamelessFile::NamelessFile() {
 #ifdef __linux__
-  fd_ = ::memfd_create("plimsoll", MFD_CLOEXEC);
+  fd_ = Fd(::memfd_create("plimsoll", MFD_CLOEXEC));
 #else
   char name[] = "/tmp/plimsoll-XXXXXX";
-  fd_ = ::mkstemp(name);
-  if (fd_ >= 0) {
-    ::fcntl(fd_, F_SETFD, FD_CLOEXEC);
+  fd_ = Fd(::mkstemp(name));
+  if (fd_.get() >= 0) {
+    ::fcntl(fd_.get(), F_SETFD, FD_CLOEXEC);
     ::unlink(name);
   }
 #endif
-  if (fd_ < 0) fail(ErrorKind::io, "file", "no temporary file: ", std::string_view(std::strerror(errno)));
-}
-
-NamelessFile::~NamelessFile() {
-  if (fd_ >= 0) ::close(fd_);
+  if (fd_.get() < 0)
+    fail(ErrorKind::io, "file", "no temporary file: ", std::string_view(std::strerror(errno)));
 }
 
 void NamelessFile::append(const void* bytes, size_t count) {
-  const char* at = static_cast<const char*>(bytes);
-  for (size_t done = 0; done < count;) {
-    const ssize_t n = ::write(fd_, at + done, count - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0)
-      fail(ErrorKind::io, "file", "no room for a temporary file: ", std::string_view(std::strerror(errno)));
-    done += static_cast<size_t>(n);
-  }
+  if (!write_at(fd_.get(), bytes, count, size_))
+    fail(ErrorKind::io, "file", "no room for a temporary file: ", std::string_view(std::strerror(errno)));
   size_ += count;
 }
 
 FileSource NamelessFile::source(std::string name) && {
-  auto handle = std::make_shared<FileSource::Handle>();
-  handle->fd = std::exchange(fd_, -1);
+  auto handle = std::make_shared<Fd>();
+  *handle = std::move(fd_);
   return {std::move(handle), 0, size_, std::move(name)};
 }
 
 FileSource FileSource::open(const std::filesystem::path& path) {
   std::string name = path.string();
-  auto handle = std::make_shared<Handle>();  // first: from here on the descriptor cannot be lost
-  handle->fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (handle->fd < 0) {
+  auto handle = std::make_shared<Fd>();  // first: from here on the descriptor cannot be lost
+  *handle = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (handle->get() < 0) {
     fail(errno == ENOENT || errno == ENOTDIR ? ErrorKind::not_found : ErrorKind::io, name,
          "cannot open it: ", std::string_view(std::strerror(errno)));
   }
   struct stat info;
-  if (::fstat(handle->fd, &info) != 0) fail(ErrorKind::io, name, "cannot look at it");
+  if (::fstat(handle->get(), &info) != 0) fail(ErrorKind::io, name, "cannot look at it");
   if (!S_ISREG(info.st_mode)) fail(ErrorKind::io, name, "expected a regular file");
   return {std::move(handle), 0, static_cast<uint64_t>(info.st_size), std::move(name)};
 }
@@ -82,7 +63,7 @@ void FileSource::read(uint64_t offset, void* into, uint64_t count) const {
   char* at = static_cast<char*>(into);
   for (uint64_t done = 0; done < count;) {
     const ssize_t n =
-        ::pread(handle_->fd, at + done, count - done, static_cast<off_t>(offset_ + offset + done));
+        ::pread(handle_->get(), at + done, count - done, static_cast<off_t>(offset_ + offset + done));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail(ErrorKind::io, name_, "cannot read: ", std::string_view(std::strerror(errno)));
     if (n == 0) fail(ErrorKind::bad_file, name_, "became shorter while it was read");
@@ -102,6 +83,6 @@ FileSource FileSource::part(uint64_t offset, uint64_t count, std::string name) c
   return {handle_, offset_ + offset, count, std::move(name)};
 }
 
-int FileSource::fd() const { return handle_->fd; }
+int FileSource::fd() const { return handle_->get(); }
 
 }  // namespace plimsoll

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/fd.h"
+
 namespace plimsoll {
 
 class FileSource {
@@ -29,11 +31,10 @@ class FileSource {
 
  private:
   friend class NamelessFile;
-  struct Handle;
-  FileSource(std::shared_ptr<Handle> handle, uint64_t offset, uint64_t size, std::string name)
+  FileSource(std::shared_ptr<Fd> handle, uint64_t offset, uint64_t size, std::string name)
       : handle_(std::move(handle)), offset_(offset), size_(size), name_(std::move(name)) {}
 
-  std::shared_ptr<Handle> handle_;
+  std::shared_ptr<Fd> handle_;
   uint64_t offset_ = 0, size_ = 0;
   std::string name_;
 };
@@ -42,15 +43,12 @@ class FileSource {
 class NamelessFile {
  public:
   NamelessFile();  // throws Error{io}
-  ~NamelessFile();
-  NamelessFile(const NamelessFile&) = delete;
-  NamelessFile& operator=(const NamelessFile&) = delete;
 
   void append(const void* bytes, size_t count);  // throws Error{io}
   FileSource source(std::string name) &&;
 
  private:
-  int fd_;
+  Fd fd_;
   uint64_t size_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/fd.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll {
@@ -73,15 +74,8 @@ class Beside {
 }  // namespace
 
 void NewFile::write(const void* bytes, size_t size) {
-  const char* at = static_cast<const char*>(bytes);
-  while (size > 0) {
-    const ssize_t n = ::pwrite(fd_, at, size, static_cast<off_t>(position_));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) fail_io(path_, "cannot write");
-    at += n;
-    size -= static_cast<size_t>(n);
-    position_ += static_cast<uint64_t>(n);
-  }
+  if (!write_at(fd_, bytes, size, position_)) fail_io(path_, "cannot write");
+  position_ += size;
 }
 
 void write_atomically(const std::filesystem::path& path, const std::function<void(NewFile&)>& writer) {

@@ -82,10 +82,6 @@ void never_signal([[maybe_unused]] int socket) {
 
 }  // namespace
 
-Fd::~Fd() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 Process::Process(About about, const std::vector<std::string>& arguments, int input)
     : about_(std::move(about)), block_(new char[kBlock]) {
   int ends[2];

@@ -12,25 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "common/fd.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll::h5 {
-
-// An open descriptor.
-class Fd {
- public:
-  explicit Fd(int fd = -1) : fd_(fd) {}
-  ~Fd();
-  Fd(Fd&& other) noexcept : fd_(other.fd_) { other.fd_ = -1; }
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 // One thread at a time. What goes wrong throws Error of the kind given, naming the file.
 class Process {

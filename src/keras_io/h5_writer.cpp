@@ -1,7 +1,6 @@
 #include "keras_io/h5_writer.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -18,8 +17,8 @@ using h5::wire::Record;
 // What Keras leaves free in an object header of 64 KiB.
 constexpr size_t kMostAttribute = 64512;
 
-h5::Fd emptied(const std::filesystem::path& path) {
-  h5::Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+Fd emptied(const std::filesystem::path& path) {
+  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.get() < 0)
     fail(ErrorKind::io, path.string(), "cannot be written: ", std::string_view(std::strerror(errno)));
   return file;
@@ -94,14 +93,8 @@ void H5Writer::dataset(std::string_view path, const TensorType& type, const void
   const uint64_t offset = process_.number<uint64_t>();
   const uint64_t bytes = static_cast<uint64_t>(byte_size(type.dtype, type.shape));
   if (bytes > 0 && offset == h5::wire::kNowhere) process_.misspoke();
-  const char* from = static_cast<const char*>(values);
-  for (uint64_t done = 0; done < bytes;) {
-    const ssize_t n = ::pwrite(file_.get(), from + done, bytes - done, static_cast<off_t>(offset + done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0)
-      fail(ErrorKind::io, place_, "cannot write ", path, ": ", std::string_view(std::strerror(errno)));
-    done += static_cast<uint64_t>(n);
-  }
+  if (!write_at(file_.get(), values, bytes, offset))
+    fail(ErrorKind::io, place_, "cannot write ", path, ": ", std::string_view(std::strerror(errno)));
   if (type.dtype == DType::bf16) attribute(path, "dtype", std::string_view("bfloat16"));
 }
 

@@ -40,7 +40,7 @@ class H5Writer {
                    size_t width);
 
   std::string place_;
-  h5::Fd file_;
+  Fd file_;
   h5::Process process_;
 };
 
