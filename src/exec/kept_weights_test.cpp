@@ -2,6 +2,8 @@
 // whatever way, the next run must see it.
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "memory/account.h"
 #include "plimsoll/contents.h"
 #include "plimsoll/error.h"
@@ -11,7 +13,15 @@
 namespace plimsoll {
 namespace {
 
-constexpr int64_t kSize = 9, kChannels = 16, kFilters = 40;
+// A convolution for each kernel that keeps weights: oneDNN's, and Winograd's, which wants full panels.
+struct Sizes {
+  int64_t size, channels, filters;
+
+  Shape x() const { return {2, size, size, channels}; }
+  Shape y() const { return {2, size - 2, size - 2, filters}; }
+  Shape weights() const { return {3, 3, channels, filters}; }
+};
+constexpr Sizes kOther{9, 16, 40}, kWinograd{12, 32, 64};
 
 std::vector<float> values(const Tensor& t) {
   const float* p = static_cast<const float*>(read_bytes(t));
@@ -25,11 +35,11 @@ Tensor ramp(const Shape& shape, float step) {
 }
 
 // x -> conv(x, weights), beside the eager op, which packs them in every call.
-class KeptWeights : public ::testing::Test {
+class KeptWeights : public ::testing::TestWithParam<Sizes> {
  protected:
   static Program compile(const Tensor& weights) {
     Graph g;
-    const Tensor x = g.input("x", DType::f32, {2, kSize, kSize, kChannels});
+    const Tensor x = g.input("x", DType::f32, GetParam().x());
     g.output("y", conv(x, g.variable("w", weights)));
     return Program::compile(g);
   }
@@ -44,34 +54,34 @@ class KeptWeights : public ::testing::Test {
     EXPECT_EQ(kept(), want);
   }
 
-  Tensor x_ = ramp({2, kSize, kSize, kChannels}, 0.1f);
-  Tensor weights_ = ramp({3, 3, kChannels, kFilters}, 0.01f);
+  Tensor x_ = ramp(GetParam().x(), 0.1f);
+  Tensor weights_ = ramp(GetParam().weights(), 0.01f);
   Program kept_ = compile(weights_);
 };
 
-TEST_F(KeptWeights, SameResultAsPackedInEveryRun) {
+TEST_P(KeptWeights, SameResultAsPackedInEveryRun) {
   EXPECT_EQ(kept(), anew());
   EXPECT_EQ(kept(), anew());
 }
 
 #if PLIMSOLL_HAVE_ONEDNN
-TEST_F(KeptWeights, AreCountedAsWeightsWhileTheProgramLives) {
+TEST_P(KeptWeights, AreCountedAsWeightsWhileTheProgramLives) {
   const int64_t before = account::used(Owner::weights);
   {
     const Program program = compile(weights_);
-    EXPECT_GE(account::used(Owner::weights) - before, 3 * 3 * kChannels * kFilters * 4);
+    EXPECT_GE(account::used(Owner::weights) - before, weights_.shape().elements() * 4);
   }
   EXPECT_EQ(account::used(Owner::weights), before);
 }
 #endif
 
-TEST_F(KeptWeights, SeesAnAssignment) {
+TEST_P(KeptWeights, SeesAnAssignment) {
   const std::vector<float> before = kept();
   assign(weights_, ramp(weights_.shape(), 0.02f));
   expect_seen(before);
 }
 
-TEST_F(KeptWeights, SeesBytesWrittenInPlaceEvenIfTheWriterFails) {
+TEST_P(KeptWeights, SeesBytesWrittenInPlaceEvenIfTheWriterFails) {
   const std::vector<float> before = kept();
   write_bytes(weights_, [](void* bytes) { static_cast<float*>(bytes)[3] = 70; });
   expect_seen(before);
@@ -83,13 +93,13 @@ TEST_F(KeptWeights, SeesBytesWrittenInPlaceEvenIfTheWriterFails) {
   expect_seen(before);
 }
 
-TEST_F(KeptWeights, SeesWritesThroughAPointer) {
+TEST_P(KeptWeights, SeesWritesThroughAPointer) {
   const std::vector<float> before = kept();
   weights_.data<float>()[5] = 100;
   expect_seen(before);
 }
 
-TEST_F(KeptWeights, SeesWritesThroughAPointerThatWasTakenBefore) {
+TEST_P(KeptWeights, SeesWritesThroughAPointerThatWasTakenBefore) {
   float* const pointer = weights_.data<float>();
   std::vector<float> before = kept();
   for (int i = 0; i < 3; ++i) {
@@ -99,7 +109,7 @@ TEST_F(KeptWeights, SeesWritesThroughAPointerThatWasTakenBefore) {
   }
 }
 
-TEST_F(KeptWeights, SeesTheUpdateOfAnotherProgram) {
+TEST_P(KeptWeights, SeesTheUpdateOfAnotherProgram) {
   Graph g;
   const Tensor w = g.variable("w", weights_);
   g.update(w, w * 2.0);
@@ -112,7 +122,7 @@ TEST_F(KeptWeights, SeesTheUpdateOfAnotherProgram) {
   }
 }
 
-TEST_F(KeptWeights, SeesAnOutputWrittenOverThem) {
+TEST_P(KeptWeights, SeesAnOutputWrittenOverThem) {
   Graph g;
   const Tensor x = g.input("x", DType::f32, weights_.shape());
   g.output("y", x * 3.0);
@@ -123,9 +133,9 @@ TEST_F(KeptWeights, SeesAnOutputWrittenOverThem) {
   expect_seen(before);
 }
 
-TEST_F(KeptWeights, AProgramThatWritesThemKeepsNothing) {
+TEST_P(KeptWeights, AProgramThatWritesThemKeepsNothing) {
   Graph g;
-  const Tensor x = g.input("x", DType::f32, {2, kSize, kSize, kChannels});
+  const Tensor x = g.input("x", DType::f32, GetParam().x());
   const Tensor w = g.variable("w", weights_);
   g.output("y", conv(x, w));
   g.update(w, w * 0.5);
@@ -134,7 +144,7 @@ TEST_F(KeptWeights, AProgramThatWritesThemKeepsNothing) {
   EXPECT_EQ(account::used(Owner::weights), before);
 }
 
-TEST_F(KeptWeights, TakeNothingUnderALine) {
+TEST_P(KeptWeights, TakeNothingUnderALine) {
   const int64_t before = account::used(Owner::weights);
   account::set_limit(int64_t{1} << 40);
   Program program = compile(weights_);
@@ -143,7 +153,7 @@ TEST_F(KeptWeights, TakeNothingUnderALine) {
   EXPECT_EQ(values(program(std::span(&x_, 1))[0]), anew());
 }
 
-TEST_F(KeptWeights, AreGivenUpWhenTheAccountRefuses) {
+TEST_P(KeptWeights, AreGivenUpWhenTheAccountRefuses) {
   const int64_t charges = account::charges();
   account::fail_nth_charge(1);
   Program poor = compile(weights_);
@@ -152,17 +162,19 @@ TEST_F(KeptWeights, AreGivenUpWhenTheAccountRefuses) {
   EXPECT_EQ(values(poor(std::span(&x_, 1))[0]), anew());
 }
 
+INSTANTIATE_TEST_SUITE_P(Kernels, KeptWeights, ::testing::Values(kOther, kWinograd));
+
 // relu(conv(x, w) * scale + shift + residual) in one kernel: the scale lies in the kept weights, the sums
 // start from the residual, whose bytes are the result's own or, where they are an input of the program, a
 // copy.
-class ScaledWeights : public ::testing::TestWithParam<bool> {
+class ScaledWeights : public ::testing::TestWithParam<std::tuple<Sizes, bool>> {
  protected:
   Program compile(bool passes) {
     Graph g;
     const Tensor x = g.input("x", DType::f32, x_.shape()), r = g.input("r", DType::f32, residual_.shape());
     const Tensor scale = g.variable("s", scale_), shift = g.variable("b", shift_);
     const Tensor y = conv(x, g.variable("w", weights_)) * scale + shift;
-    g.output("y", relu(y + (GetParam() ? r : exp(r))));
+    g.output("y", relu(y + (std::get<bool>(GetParam()) ? r : exp(r))));
     CompileOptions options;
     if (!passes) options.skip_passes = {"all"};
     return Program::compile(g, options);
@@ -173,10 +185,10 @@ class ScaledWeights : public ::testing::TestWithParam<bool> {
     for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-4) << i;
   }
 
-  Tensor x_ = ramp({2, kSize, kSize, kChannels}, 0.1f),
-         residual_ = ramp({2, kSize - 2, kSize - 2, kFilters}, 0.3f);
-  Tensor weights_ = ramp({3, 3, kChannels, kFilters}, 0.01f);
-  Tensor scale_ = ramp({kFilters}, 0.2f), shift_ = ramp({kFilters}, 0.5f);
+  const Sizes sizes_ = std::get<Sizes>(GetParam());
+  Tensor x_ = ramp(sizes_.x(), 0.1f), residual_ = ramp(sizes_.y(), 0.3f);
+  Tensor weights_ = ramp(sizes_.weights(), 0.01f);
+  Tensor scale_ = ramp({sizes_.filters}, 0.2f), shift_ = ramp({sizes_.filters}, 0.5f);
 };
 
 TEST_P(ScaledWeights, SeeANewScaleAndNewWeights) {
@@ -201,7 +213,8 @@ TEST_P(ScaledWeights, GiveTheSameBitsUnderALine) {
   EXPECT_EQ(values(bound(in)[0]), free);
 }
 
-INSTANTIATE_TEST_SUITE_P(ResidualIsAnInput, ScaledWeights, ::testing::Bool());
+INSTANTIATE_TEST_SUITE_P(ResidualIsAnInput, ScaledWeights,
+                         ::testing::Combine(::testing::Values(kOther, kWinograd), ::testing::Bool()));
 
 TEST(Contents, AssignRefusesAnotherType) {
   const Tensor t = Tensor::zeros(DType::f32, {2});

@@ -101,6 +101,7 @@ std::pair<int64_t, int64_t> same_padding(int64_t size, int64_t window, int64_t s
 
 std::span<const OpDef> ops_conv() {
   static constexpr KernelDef kernels[] = {
+      {"winograd", winograd::conv_leads, winograd::prepare_conv},
       {"onednn", onednn::conv_fits, onednn::prepare_conv},
       {"highway", nullptr, highway::prepare_conv},
       {"reference", nullptr, reference::prepare_conv},

@@ -139,6 +139,7 @@ Tensor conv_bias(const Tensor& x, const Tensor& kernel, const Tensor& bias, cons
 
 std::span<const OpDef> ops_conv_bias() {
   static constexpr KernelDef kernels[] = {
+      {"winograd", winograd::conv_leads, winograd::prepare_conv_bias},
       {"onednn", onednn::conv_fits, onednn::prepare_conv_bias},
       {"highway", nullptr, highway::prepare_conv_bias},
   };

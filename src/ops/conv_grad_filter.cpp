@@ -72,6 +72,7 @@ std::vector<Tensor> conv_grad_filter(const Tensor& x, const Tensor& dy, const Sh
 
 std::span<const OpDef> ops_conv_grad_filter() {
   static constexpr KernelDef kernels[] = {
+      {"winograd", winograd::conv_grad_filter_leads, winograd::prepare_conv_grad_filter},
       {"highway", highway::conv_grad_filter_leads, highway::prepare_conv_grad_filter},
       {"pointwise", pointwise::conv_grad_filter_leads, pointwise::prepare_conv_grad_filter},
       {"onednn", onednn::conv_fits, onednn::prepare_conv_grad_filter},

@@ -51,6 +51,7 @@ Tensor conv_grad_input(const Tensor& dy, const Tensor& kernel, const Shape& x, c
 
 std::span<const OpDef> ops_conv_grad_input() {
   static constexpr KernelDef kernels[] = {
+      {"winograd", winograd::conv_grad_input_leads, winograd::prepare_conv_grad_input},
       {"pointwise", pointwise::conv_grad_input_leads, pointwise::prepare_conv_grad_input},
       {"onednn", onednn::conv_fits, onednn::prepare_conv_grad_input},
       {"highway", nullptr, highway::prepare_conv_grad_input},

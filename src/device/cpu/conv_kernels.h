@@ -3,9 +3,10 @@
 //   conv_bias         x, kernel, bias, [scale,] [residual] -> act(conv * scale + bias + residual)
 //   conv_grad_input   dy, kernel -> dx
 //   conv_grad_filter  x, dy -> dkernel [, dbias]
-// "onednn" packs the weights, in each run unless the program only reads them. "pointwise" makes a matrix
-// product of a window of one point. "highway" is our own: its results do not depend on the number of threads.
-// Both throw Error{unsupported} for what they do not do. "reference" does everything.
+// "onednn" packs the weights, in each run unless the program only reads them; so does "winograd", which takes
+// fewer products for a window of 3x3. "pointwise" makes a matrix product of a window of one point. "highway"
+// is a plain convolution. Results of all but oneDNN's do not depend on the number of threads. All throw
+// Error{unsupported} for what they do not do. "reference" does everything.
 #pragma once
 
 #include "device/cpu/activation.h"
@@ -44,6 +45,17 @@ Kernel prepare_conv_grad_filter(const KernelQuery& q);
 // are well filled.
 bool conv_grad_filter_leads(const KernelQuery& q);
 }  // namespace highway
+
+namespace winograd {
+Kernel prepare_conv(const KernelQuery& q);
+Kernel prepare_conv_bias(const KernelQuery& q);
+Kernel prepare_conv_grad_input(const KernelQuery& q);
+Kernel prepare_conv_grad_filter(const KernelQuery& q);
+// Whether they are faster than the others.
+bool conv_leads(const KernelQuery& q);
+bool conv_grad_input_leads(const KernelQuery& q);
+bool conv_grad_filter_leads(const KernelQuery& q);
+}  // namespace winograd
 
 namespace pointwise {
 Kernel prepare_conv_grad_input(const KernelQuery& q);

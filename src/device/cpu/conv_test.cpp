@@ -243,6 +243,64 @@ TEST(Conv, ProductsOverPointsMatchTheReference) {
   }
 }
 
+TEST(Conv, WinogradMatchesDoubleLoopsOnEveryTargetAndForAnyThreads) {
+  const std::vector<Sample> windows = {
+      {{2, 8, 6, 32}, {3, 3, 32, 64}, {}, {1, 1}, {1, 1}},
+      {{3, 13, 13, 32}, {3, 3, 32, 64}},
+      {{1, 7, 9, 64}, {3, 3, 64, 32}, {}, {0, 2}, {2, 1}},
+      {{2, 3, 3, 32}, {3, 3, 32, 32}},
+      {{1, 1, 2, 32}, {3, 3, 32, 32}, {}, {1, 3}, {4, 1}},
+      {{2, 30, 31, 32}, {3, 3, 32, 96}, {}, {1, 1}, {1, 1}},
+  };
+  const std::pair<Pass, PrepareFn> passes[] = {
+      {Pass::forward, winograd::prepare_conv},
+      {Pass::grad_input, winograd::prepare_conv_grad_input},
+      {Pass::grad_filter, winograd::prepare_conv_grad_filter},
+  };
+  for (const auto& [pass, prepare] : passes) {
+    for (const Sample& s : windows) {
+      const Trial<float> t(s, pass, true);
+      const std::vector<double> expected = t.expected();
+      for_each_target([&] {
+        const std::vector<float> one = t.run(prepare, 1);
+        expect_near(one, expected, kConvTolerance, s);
+        EXPECT_EQ(one, t.run(prepare, 2));
+        EXPECT_EQ(one, t.run(prepare, 3));
+      });
+    }
+    for (const Sample& s : samples()) {
+      const ConvGeometry g = s.geometry();
+      if (g.window_points() == 9 && g.groups == 1 && g.channels % 32 == 0) continue;
+      EXPECT_THROW(Trial<float>(s, pass).run(prepare, 1), Error) << s.x.str();
+    }
+  }
+}
+
+TEST(Conv, WinogradEndsAsOurOtherKernelDoes) {
+  const Sample s{{2, 13, 14, 32}, {3, 3, 32, 64}, {}, {1, 1}, {1, 1}};
+  const Trial<float> t(s, Pass::forward);
+  const TensorType filters{DType::f32, {64}};
+  for (const char* activation : {"linear", "relu", "sigmoid", "tanh", "gelu", "gelu_tanh", "silu"}) {
+    for (const bool whole : {false, true}) {
+      Attrs attrs = t.attrs;
+      attrs.set("activation", std::string(activation));
+      attrs.set("scale", whole);
+      attrs.set("residual", whole);
+      std::vector<TensorType> in{t.x, t.kernel, filters};
+      std::vector<Bytes> values{to_bytes(t.xs), to_bytes(t.ks), to_bytes(noise<float>(64, 4))};
+      if (whole) {
+        in.insert(in.end(), {filters, t.y});
+        values.insert(values.end(), {to_bytes(noise<float>(64, 5)), to_bytes(t.ys)});
+      }
+      const auto run = [&](PrepareFn prepare) {
+        return from_bytes<float>(call_kernel(prepare, in, {t.y}, attrs, values, 2)[0]);
+      };
+      const std::vector<float> other = run(highway::prepare_conv_bias);
+      expect_near(run(winograd::prepare_conv_bias), {other.begin(), other.end()}, kConvTolerance, s);
+    }
+  }
+}
+
 TEST(Conv, OwnResultsDoNotDependOnThreads) {
   for (const Kernels& k : kAll) {
     for (const Sample& s : samples()) {
