@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "device/aligned.h"
 #include "device/cpu/conv_filter_highway.h"
 #include "device/cpu/thread_pool.h"
 
@@ -239,9 +240,6 @@ constexpr int64_t kTaskBytes = 256 << 10;   // sums of one task: they stay in L2
 constexpr int64_t kTasks = 32;              // enough for many cores, as long as
 constexpr int64_t kPartialBytes = 2 << 20;  // the sums of all slices stay below this
 constexpr int64_t kShortRow = 256;  // bytes of a point of dy up to which a block of them fits L1 as it lies
-constexpr int64_t kLine = 64;
-
-int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
 }  // namespace
 
@@ -262,9 +260,9 @@ FilterPlan plan_filter(const ConvGeometry& g, int threads) {
   p.group_tasks = (p.group_panels - 1) / p.task_panels + 1;
   p.task_elements = p.task_panels * p.panel_elements;
   const int64_t partial = p.task_elements * p.slice_tasks() * kSize;
-  const int64_t blocks = std::max<int64_t>(1, (p.segments.count + p.block - 1) / p.block);
+  const int64_t blocks = std::max<int64_t>(1, divide_up(p.segments.count, p.block));
   p.slices = std::clamp<int64_t>(std::min(kTasks / p.slice_tasks(), kPartialBytes / partial), 1, blocks);
-  const int64_t line = kLine / kSize;
+  const int64_t line = kAlign / kSize;
   p.strip_at = round_up(p.block * p.segments.buffer_elements(), line);
   const int64_t offsets = p.block_points() * (static_cast<int64_t>(sizeof(int64_t)) / kSize);
   p.thread_elements = p.strip_at + (p.packed ? p.block_points() * p.panel : 0) + round_up(offsets, line);

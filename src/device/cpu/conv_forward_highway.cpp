@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "device/aligned.h"
 #include "device/cpu/conv_forward_highway.h"
 #include "device/cpu/thread_pool.h"
 
@@ -183,9 +184,6 @@ HWY_EXPORT(forward_f64);
 namespace {
 
 constexpr int64_t kSegmentPoints = 240;  // some hundred tiles: enough work for a task, and its input fits L2
-constexpr int64_t kLine = 64;
-
-int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
 std::vector<ForwardPlan::Run> runs_of(const ConvSegments& s) {
   std::vector<ForwardPlan::Run> runs;
@@ -228,7 +226,7 @@ ForwardPlan plan_forward(const ConvGeometry& g, bool turned, int threads) {
   p.turned = turned;
   p.threads = threads;
   p.packed_elements = p.panels() * p.rows * p.panel;
-  p.thread_elements = round_up(p.segments.buffer_elements(), static_cast<int64_t>(kLine / sizeof(T)));
+  p.thread_elements = round_up(p.segments.buffer_elements(), static_cast<int64_t>(kAlign / sizeof(T)));
   return p;
 }
 

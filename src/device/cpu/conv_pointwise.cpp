@@ -21,7 +21,6 @@ namespace {
 // oneDNN's filter gradient ends with a reorder of the weights, which costs it the lead when they are many.
 constexpr int64_t kManyWeights = 1 << 17;
 
-
 bool all(const ConvAxes& axes, int64_t value) {
   return std::ranges::all_of(axes, [&](int64_t a) { return a == value; });
 }
@@ -96,7 +95,7 @@ void run(const InputGradient& i, void* const* args) {
   i.gemm.run(args[0], args[1], nullptr, scratch, scratch + i.gemm_at);
   const int64_t rows = i.g.batch * i.g.in[0] * i.g.in[1];
   const int64_t per_task = std::max<int64_t>(1, (1 << 16) / std::max<int64_t>(1, i.g.in[2] * i.g.channels));
-  parallel_for((rows + per_task - 1) / per_task, i.threads, [&](int64_t task, int) noexcept {
+  parallel_for(divide_up(rows, per_task), i.threads, [&](int64_t task, int) noexcept {
     const int64_t end = std::min(rows, (task + 1) * per_task);
     for (int64_t row = task * per_task; row < end; ++row) {
       spread_row(i.g, row, reinterpret_cast<const float*>(scratch), static_cast<float*>(args[2]));

@@ -21,7 +21,6 @@ namespace {
 constexpr int64_t kProducts = kWinogradProducts;
 constexpr int64_t kFloat = sizeof(float);
 
-int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 int64_t lines(int64_t floats) { return aligned(floats * kFloat) / kFloat; }
 // From one of the 16 matrices to the next: never a power of two, which would put all into one set of a cache.
 int64_t matrix_step(int64_t elements) { return lines(elements) + kAlign / kFloat; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "device/aligned.h"
 #include "device/cpu/gemm_kernels.h"
 #include "plimsoll/error.h"
 
@@ -26,9 +27,6 @@ constexpr int64_t kStreamRows = 3;
 constexpr int64_t kDirectKc = 64;        // and for a few more
 constexpr int64_t kPackColumns = 96;     // A is packed if that many columns of C use it,
 constexpr int64_t kPackShortRows = 384;  // or that many if its rows are contiguous and end within one block
-
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
 
 // `size` in the fewest equal blocks of at most `most`, whole units each.
 int64_t even_block(int64_t size, int64_t most, int64_t unit) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/aligned.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll {
@@ -12,9 +13,7 @@ constexpr int64_t kChunk = 65536;  // elements one thread takes at a time
 // Registers of one thread: half of a common L1, the rest is for the arguments.
 constexpr int64_t kTileBytes = 16 << 10;
 constexpr int64_t kWide = 256;  // accumulators side by side where rows are short
-constexpr int64_t kAlign = 64;
 
-int64_t round_up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
 bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
 size_t register_size(DType t) { return is_half(t) ? 4 : size_of(t); }
 
@@ -143,7 +142,7 @@ struct TilePlanner {
     for (const auto& f : program.folds_) elements = std::max(elements, f.elements);
     // The partial results must stay small beside what is folded.
     const int64_t copies = std::clamp<int64_t>(plan.total / (8 * elements), 1, 256);
-    const int64_t least = std::max(kChunk, (plan.total + copies - 1) / copies);
+    const int64_t least = std::max(kChunk, divide_up(plan.total, copies));
     cut(period, least);
   }
 
@@ -151,14 +150,14 @@ struct TilePlanner {
     if (plan.in_rows && !plan.unit) base = plan.tile;
     plan.chunk = base * std::max<int64_t>(1, size / base);
     if (plan.chunk < size && plan.partial) plan.chunk = round_up(size, base);
-    plan.chunks = (plan.total + plan.chunk - 1) / plan.chunk;
+    plan.chunks = divide_up(plan.total, plan.chunk);
   }
 
   void cut_columns(int64_t prefix) {
     plan.columns = plan.in_rows = true;
     period = 1;
     plan.tile = std::min<int64_t>(plan.tile, 1024);
-    plan.chunks = prefix * ((plan.inner + plan.tile - 1) / plan.tile);
+    plan.chunks = prefix * divide_up(plan.inner, plan.tile);
   }
 
   void lifetimes() {
@@ -331,12 +330,12 @@ struct TilePlanner {
       step.window = std::min(step.window, f.elements);  // a chunk may be longer than all there is
       if (side_by_side(step.strides)) step.wide = plan.inner * (kWide / plan.inner);
       step.scratch = plan.thread_bytes;
-      plan.thread_bytes += round_up(step.wide * acc, kAlign);
+      plan.thread_bytes += aligned(step.wide * acc);
       if (plan.partial) {
         step.shared = plan.shared_bytes;
-        plan.shared_bytes += round_up(plan.chunks * f.elements * acc, kAlign);
+        plan.shared_bytes += aligned(plan.chunks * f.elements * acc);
       } else {
-        plan.thread_bytes += round_up(step.window * acc, kAlign);
+        plan.thread_bytes += aligned(step.window * acc);
       }
       plan.folds.push_back(step);
     }
@@ -369,8 +368,7 @@ struct TilePlanner {
       choose_tile(std::clamp<int64_t>(live == 0 ? longest : most, 256, longest));
       choose_chunks();
       give_registers();
-      plan.register_bytes =
-          round_up(std::min(plan.tile, plan.total) * static_cast<int64_t>(value_bytes), kAlign);
+      plan.register_bytes = aligned(std::min(plan.tile, plan.total) * static_cast<int64_t>(value_bytes));
       plan.thread_bytes = plan.register_bytes * static_cast<int64_t>(plan.registers.size());
       const double work = static_cast<double>(plan.total) * static_cast<double>(1 + plan.calls.size());
       plan.threads = work < 200e3 ? 1 : static_cast<int>(std::min<int64_t>(threads, plan.chunks));
