@@ -39,7 +39,7 @@ struct KernelQuery {
 };
 
 struct Kernel {
-  // args: the inputs, the outputs, then the scratch (if any was asked for). May throw Error; a throw leaves
+  // args: the inputs, the outputs, then the scratch, null if none was asked for. May throw Error; a throw leaves
   // the outputs undefined and everything else as it was.
   using Run = void (*)(const void* state, void* const* args);
 

@@ -104,7 +104,7 @@ std::vector<Tensor> run_entry(const Entry& e, std::span<const Tensor> in) {
   size_t n = 0;
   for (const Tensor& t : in) args[n++] = const_cast<void*>(read_bytes(t));
   for (const Tensor& t : out) args[n++] = t.buffer()->data();
-  if (e.kernel.scratch > 0) args[n] = scratch_of(e.kernel.scratch);
+  args[n] = scratch_of(e.kernel.scratch);
   const FlushDenormals small;
   e.kernel.run(e.kernel.state.get(), args);
   return out;

@@ -118,7 +118,10 @@ void StepList::add_step(NodeId id) {
   const uint32_t first = static_cast<uint32_t>(args_.size());
   for (const ValueId v : node.inputs) add_arg(plan_.place(v));
   for (const ValueId v : node.outputs) add_arg(plan_.place(v));
-  if (kernels_[id].scratch > 0) add_arena_arg(plan_.scratch(id));
+  if (kernels_[id].scratch > 0)
+    add_arena_arg(plan_.scratch(id));
+  else
+    args_.push_back(nullptr);
   steps_.push_back({kernels_[id].run, kernels_[id].state.get(), first, id});
 }
 

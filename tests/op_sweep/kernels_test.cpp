@@ -38,6 +38,7 @@ std::vector<Tensor> run_kernel(const KernelDef& def, const SweepCase& c, const s
     }
     args.push_back(held[i].data());
   }
+  if (kernel.scratch == 0) args.push_back(nullptr);
   kernel.run(kernel.state.get(), args.data());
   const auto first = held.begin() + static_cast<ptrdiff_t>(inputs.size());
   return {first, first + static_cast<ptrdiff_t>(c.out.size())};

@@ -150,8 +150,7 @@ template <class T>
 int64_t depthwise_scratch_bytes(const DepthwisePlan& p, bool sums) {
   const ConvGeometry& g = p.segments.g;
   const int64_t tables = sums ? p.slices * (g.kernel_elements() + g.channels) : 0;
-  // Never nothing: run looks at the argument.
-  return std::max<int64_t>(kLine, (tables + p.threads * p.thread_elements) * static_cast<int64_t>(sizeof(T)));
+  return (tables + p.threads * p.thread_elements) * static_cast<int64_t>(sizeof(T));
 }
 
 template <>

@@ -231,7 +231,6 @@ int threads_for(const ConvGeometry& g, int most) {
   return available_threads(g.flops() < kSmallWork ? 1 : most);
 }
 
-
 OnednnCall reorder(const memory::desc& from, int from_arg, const memory::desc& to, int to_arg, int threads) {
   const dnnl::reorder::primitive_desc desc(engine(), from, engine(), to, user_scratchpad());
   return OnednnCall(dnnl::reorder(desc), {{DNNL_ARG_FROM, from_arg}, {DNNL_ARG_TO, to_arg}}, threads);
@@ -264,9 +263,7 @@ Kernel finish(const KernelQuery& q, ConvCall c, const Task& t, std::string name,
     if (*call) pad_bytes = std::max(pad_bytes, (*call)->scratch_bytes());
   }
   c.offsets = {0, turned_bytes, turned_bytes + packed_bytes};
-  // Never nothing: run() looks at the argument.
-  const int64_t bytes = std::max<int64_t>(64, turned_bytes + packed_bytes + pad_bytes);
-  return make_kernel<ConvCall, run>(std::move(name), std::move(c), bytes);
+  return make_kernel<ConvCall, run>(std::move(name), std::move(c), turned_bytes + packed_bytes + pad_bytes);
 }
 
 // Where the primitive finds its weights: packed, turned round or scaled, or as they come.

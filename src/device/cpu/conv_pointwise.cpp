@@ -145,7 +145,7 @@ Kernel prepare_conv_grad_filter(const KernelQuery& q) {
     f.gather = gather_points(g, threads);
     f.gemm_at = aligned(points * g.channels * static_cast<int64_t>(sizeof(float)));
   }
-  const int64_t scratch = std::max<int64_t>(64, f.gemm_at + f.gemm.scratch_bytes());
+  const int64_t scratch = f.gemm_at + f.gemm.scratch_bytes();
   return make_kernel<FilterGradient, run>(f.gemm.name() + " of points", std::move(f), scratch);
 }
 

@@ -63,7 +63,7 @@ class CpuDevice final : public Device {
   void launch_impl(void*, void* kernel, std::span<const Slice> args) override {
     require(args.size() <= kMostArgs, "cpu", "expected at most ", kMostArgs, " arguments of a kernel, got ",
             args.size());
-    std::array<void*, kMostArgs> pointers;
+    std::array<void*, kMostArgs + 1> pointers{};  // a scratch that nobody asked for is null
     for (size_t i = 0; i < args.size(); ++i) pointers[i] = bytes_of(args[i]);
     const Kernel& k = *static_cast<const Kernel*>(kernel);
     k.run(k.state.get(), pointers.data());
