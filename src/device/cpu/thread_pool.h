@@ -56,9 +56,11 @@ void barrier() noexcept;
 }  // namespace team
 
 // Calls body(chunk, thread) once for every chunk in [0, chunks), on at most `threads` threads, and returns
-// when all are done. 0 <= thread < threads tells scratch apart; which thread gets which chunk is left to
-// chance, so results must not depend on it. Nested calls, one chunk or one thread run here without waking
-// anybody. The body must not throw.
+// when all are done. 0 <= thread < threads tells scratch apart. Each thread begins with a part of its own,
+// the same for the same number of chunks, so that from kernel to kernel it meets the rows it has in its
+// caches; then it helps the others. Who gets which chunk is left to chance in the end, so results must not
+// depend on it. Nested calls, one chunk or one thread run here without waking anybody. The body must not
+// throw.
 template <class F>
 void parallel_for(int64_t chunks, int threads, F&& body) {
   static_assert(std::is_nothrow_invocable_v<F&, int64_t, int>, "the body of parallel_for is noexcept");
@@ -67,17 +69,30 @@ void parallel_for(int64_t chunks, int threads, F&& body) {
     for (int64_t c = 0; c < chunks; ++c) body(c, 0);
     return;
   }
+  constexpr int64_t kMostParts = 32;  // more threads share them
+  struct alignas(64) Part {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
   struct Context {
     std::remove_reference_t<F>* body;
-    int64_t chunks;
-    alignas(64) std::atomic<int64_t> next{0};
-  } context{&body, chunks};
+    int64_t parts;
+    Part part[kMostParts];
+  } context{&body, most < kMostParts ? most : kMostParts, {}};
+  for (int64_t i = 0, first = 0; i < context.parts; ++i) {
+    context.part[i].next.store(first, std::memory_order_relaxed);
+    first += chunks / context.parts + (i < chunks % context.parts);
+    context.part[i].end = first;
+  }
   auto member = [](void* p, int index) {
     Context& c = *static_cast<Context*>(p);
-    for (;;) {
-      const int64_t chunk = c.next.fetch_add(1, std::memory_order_relaxed);
-      if (chunk >= c.chunks) return;
-      (*c.body)(chunk, index);
+    for (int64_t i = 0; i < c.parts; ++i) {
+      Part& part = c.part[(index + i) % c.parts];
+      for (;;) {
+        const int64_t chunk = part.next.fetch_add(1, std::memory_order_relaxed);
+        if (chunk >= part.end) break;
+        (*c.body)(chunk, index);
+      }
     }
   };
   team::try_begin(static_cast<int>(most), member, &context);
