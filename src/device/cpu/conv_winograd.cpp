@@ -67,12 +67,12 @@ struct Forward {
   bool turned;  // the kernel is that of the convolution whose data gradient this is
   ConvEpilogue e;
   int inputs, threads;
-  int64_t panel;          // filters of a panel of the transformed kernel
-  int64_t block, blocks;  // tiles of a task, tasks
+  int64_t panel;              // filters of a panel of the transformed kernel
+  int64_t block, blocks = 0;  // tiles of a task, tasks
   // In floats: one of the 16 transformed kernels, one of the matrices of a task, and parts of the scratch.
-  int64_t kernel_step, input_step, sum_step, kernel_elements, task_elements;
+  int64_t kernel_step = 0, input_step = 0, sum_step = 0, kernel_elements = 0, task_elements = 0;
   ActivationFn activation = nullptr;
-  std::shared_ptr<SteadyCopy> kept;  // of the transformed kernel, and behind it of the scale
+  std::shared_ptr<SteadyCopy> kept = nullptr;  // of the transformed kernel, and behind it of the scale
 };
 
 // One panel of filters: the nine windows in order, then the sixteen of the transformed kernel.
@@ -167,6 +167,8 @@ void run(const Forward& f, void* const* args) {
   });
 }
 
+constexpr int64_t kMostWeights = int64_t{1} << 32;  // with which no size here comes near its type's limit
+
 bool suits(const ConvGeometry& g, DType dtype) {
   const auto is = [](const ConvAxes& axes, int64_t depth, int64_t rows, int64_t columns) {
     return axes == ConvAxes{depth, rows, columns};
@@ -174,7 +176,7 @@ bool suits(const ConvGeometry& g, DType dtype) {
   const int64_t panel = gemm_kernels_f32().nr;
   return dtype == DType::f32 && g.rank == 2 && g.groups == 1 && !g.empty() && is(g.window, 1, 3, 3) &&
          is(g.stride, 1, 1, 1) && is(g.dilation, 1, 1, 1) && is(g.in_dilation, 1, 1, 1) &&
-         g.channels % panel == 0 && g.filters % panel == 0;
+         g.channels % panel == 0 && g.filters % panel == 0 && g.kernel_elements() <= kMostWeights;
 }
 
 // Few tiles do not pay for a kernel that has grown from 9 points to 16, nor few channels for the transforms
@@ -219,25 +221,34 @@ Kernel forward(const KernelQuery& q, const ConvGeometry& g, bool turned, const C
   return make_kernel<Forward, run>("winograd", std::move(f), scratch * kFloat);
 }
 
+// Where the sums are few, tiles are cut into slices with sums of their own, so that a thread finds all it
+// needs in its own cache; else all threads work on one slice.
 struct Filter {
   Tiles tiles;
   bool bias;
   int threads;
-  int64_t chunk;  // tiles whose products are made together
-  int64_t input_step, gradient_step, sum_step;
+  int64_t slices = 1;
+  int64_t chunk = 0;  // tiles of a slice whose products are made together
+  // In floats: one of the 16 matrices, and what a thread needs for a chunk.
+  int64_t input_step = 0, gradient_step = 0, sum_step = 0, area_elements = 0;
 };
 
-constexpr int64_t kTransformTiles = 16;  // of one task
-constexpr int64_t kDepth = 256;          // tiles of one product: its operands' panels stay near
-constexpr int64_t kChunkBytes = 4 << 20;
+constexpr int64_t kTransformTiles = 16;     // of one task
+constexpr int64_t kDepth = 256;             // tiles of one product: its operands' panels stay near
+constexpr int64_t kSliceBytes = 300 << 10;  // of the sums of one slice
+constexpr int64_t kPartialBytes = 2 << 20;  // and of all,
+constexpr int64_t kMostSlices = 16;         // enough for many cores
+constexpr int64_t kSliceChunk = 512 << 10;  // bytes of a chunk that one thread works on
+constexpr int64_t kSharedChunk = 4 << 20;   // and all
 
 void transform_tiles(const Filter& f, int64_t first, int64_t count, int64_t at, const float* x,
-                     const float* dy, const float* zeros, float* inputs, float* gradients) {
+                     const float* dy, const float* zeros, float* area) {
   const ConvGeometry& g = f.tiles.g;
+  float* const gradients = area + kProducts * f.input_step;
   for (int64_t i = 0; i < count; ++i) {
     const float* points[kProducts];
     f.tiles.inputs(first + i, x, zeros, points);
-    winograd_transforms().input(points, g.channels, inputs + (at + i) * g.channels, f.input_step);
+    winograd_transforms().input(points, g.channels, area + (at + i) * g.channels, f.input_step);
     int64_t elements[4];
     f.tiles.results(first + i, elements);
     for (int p = 0; p < 4; ++p) points[p] = elements[p] < 0 ? zeros : dy + elements[p];
@@ -268,6 +279,22 @@ void multiply(const Filter& f, int64_t count, bool add, const float* inputs, con
   }
 }
 
+// The sums over the tiles [begin, end). Runs on one thread within a team, else on all.
+void add_up(const Filter& f, int64_t begin, int64_t end, const float* x, const float* dy, const float* zeros,
+            float* area, float* sums) noexcept {
+  for (int64_t first = begin; first < end; first += f.chunk) {
+    const int64_t count = std::min(f.chunk, end - first);
+    parallel_for(divide_up(count, kTransformTiles), f.threads, [&](int64_t task, int) noexcept {
+      const int64_t at = task * kTransformTiles;
+      transform_tiles(f, first + at, std::min(kTransformTiles, count - at), at, x, dy, zeros, area);
+    });
+    parallel_for(kProducts, f.threads, [&](int64_t p, int) noexcept {
+      multiply(f, count, first > begin, area + p * f.input_step,
+               area + kProducts * f.input_step + p * f.gradient_step, sums + p * f.sum_step);
+    });
+  }
+}
+
 void run(const Filter& f, void* const* args) {
   const ConvGeometry& g = f.tiles.g;
   const auto* const x = static_cast<const float*>(args[0]);
@@ -275,24 +302,16 @@ void run(const Filter& f, void* const* args) {
   auto* const dkernel = static_cast<float*>(args[2]);
   float* const zeros = static_cast<float*>(args[f.bias ? 4 : 3]);
   const int64_t most = std::max(g.channels, g.filters);
-  float* const inputs = zeros + lines(most);
-  float* const gradients = inputs + kProducts * f.input_step;
-  float* const sums = gradients + kProducts * f.gradient_step;
+  float* const sums = zeros + lines(most);
+  float* const areas = sums + f.slices * kProducts * f.sum_step;
   std::fill_n(zeros, most, 0.0f);
-  for (int64_t first = 0; first < f.tiles.count; first += f.chunk) {
-    const int64_t count = std::min(f.chunk, f.tiles.count - first);
-    parallel_for(divide_up(count, kTransformTiles), f.threads, [&](int64_t task, int) noexcept {
-      const int64_t at = task * kTransformTiles;
-      transform_tiles(f, first + at, std::min(kTransformTiles, count - at), at, x, dy, zeros, inputs,
-                      gradients);
-    });
-    parallel_for(kProducts, f.threads, [&](int64_t p, int) noexcept {
-      multiply(f, count, first > 0, inputs + p * f.input_step, gradients + p * f.gradient_step,
-               sums + p * f.sum_step);
-    });
-  }
+  const auto slice = [&](int64_t s, int thread) noexcept {
+    add_up(f, f.tiles.count * s / f.slices, f.tiles.count * (s + 1) / f.slices, x, dy, zeros,
+           areas + thread * f.area_elements, sums + s * kProducts * f.sum_step);
+  };
+  parallel_for(f.slices, f.threads, slice);
   parallel_for(g.channels, f.threads, [&](int64_t c, int) noexcept {
-    winograd_transforms().kernel_gradient(sums + c * g.filters, f.sum_step, g.filters,
+    winograd_transforms().kernel_gradient(sums + c * g.filters, f.sum_step, f.slices, g.filters,
                                           dkernel + c * g.filters, g.channels * g.filters);
   });
   if (f.bias) {
@@ -332,13 +351,20 @@ Kernel prepare_conv_grad_filter(const KernelQuery& q) {
   const ConvGeometry g = filter_geometry(q);
   if (!suits(g, q.in[0].dtype)) unsuited();
   Filter f{.tiles = Tiles(g), .bias = q.out.size() == 2, .threads = available_threads(q.threads)};
-  f.chunk = std::max(kDepth, kChunkBytes / (kProducts * kFloat * (g.channels + g.filters)) / kDepth * kDepth);
-  f.chunk = std::min(f.chunk, f.tiles.count);
+  f.sum_step = matrix_step(g.channels * g.filters);
+  const int64_t slice_bytes = kProducts * f.sum_step * kFloat;
+  const bool sliced = slice_bytes <= kSliceBytes;
+  const int64_t tile_bytes = kProducts * kFloat * (g.channels + g.filters);
+  f.chunk =
+      std::min(f.tiles.count, std::max(kTransformTiles, (sliced ? kSliceChunk : kSharedChunk) / tile_bytes));
+  f.slices = !sliced ? 1
+                     : std::clamp(std::min(kPartialBytes / slice_bytes, f.tiles.count / f.chunk), int64_t{1},
+                                  kMostSlices);
   f.input_step = matrix_step(f.chunk * g.channels);
   f.gradient_step = matrix_step(f.chunk * g.filters);
-  f.sum_step = matrix_step(g.channels * g.filters);
-  const int64_t scratch =
-      lines(std::max(g.channels, g.filters)) + kProducts * (f.input_step + f.gradient_step + f.sum_step);
+  f.area_elements = kProducts * (f.input_step + f.gradient_step);
+  const int64_t scratch = lines(std::max(g.channels, g.filters)) + f.slices * kProducts * f.sum_step +
+                          (f.slices > 1 ? f.threads : 1) * f.area_elements;
   return make_kernel<Filter, run>("winograd filter", std::move(f), scratch * kFloat);
 }
 

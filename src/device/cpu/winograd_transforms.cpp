@@ -139,10 +139,16 @@ void kernel(const float* from, int64_t from_step, int64_t rows, int64_t width, c
   }
 }
 
-void kernel_gradient(const float* from, int64_t step, int64_t n, float* to, int64_t to_step) {
+void kernel_gradient(const float* from, int64_t step, int64_t slices, int64_t n, float* to, int64_t to_step) {
   for (int64_t k = 0; k < n; k += lanes()) {
     V u[16], half[12], g[9];
     load_rows(from + k, step, u);
+    for (int64_t s = 1; s < slices; ++s) {
+#pragma GCC unroll 16
+      for (int i = 0; i < 16; ++i) {
+        u[i] = hn::Add(u[i], hn::LoadU(D(), from + (16 * s + i) * step + k));
+      }
+    }
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) kernel_gradient_axis(u + j, 4, half + j, 4);
 #pragma GCC unroll 3

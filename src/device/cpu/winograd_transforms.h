@@ -31,8 +31,9 @@ struct WinogradTransforms {
   // 9 blocks of `rows` x `width`, from_step apart, times scale[width] (null: 1) -> 16 of them.
   void (*kernel)(const float* from, int64_t from_step, int64_t rows, int64_t width, const float* scale,
                  float* to, int64_t step);
-  // 16 rows of n -> 9 rows, to_step apart.
-  void (*kernel_gradient)(const float* from, int64_t step, int64_t n, float* to, int64_t to_step);
+  // 16 rows of n, summed over slices in order, -> 9 rows, to_step apart.
+  void (*kernel_gradient)(const float* from, int64_t step, int64_t slices, int64_t n, float* to,
+                          int64_t to_step);
 };
 
 // All lengths must divide by the vectors' length, which gemm's panels do.
