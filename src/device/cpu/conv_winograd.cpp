@@ -365,7 +365,7 @@ Kernel prepare_conv_grad_filter(const KernelQuery& q) {
   f.area_elements = kProducts * (f.input_step + f.gradient_step);
   const int64_t scratch = lines(std::max(g.channels, g.filters)) + f.slices * kProducts * f.sum_step +
                           (f.slices > 1 ? f.threads : 1) * f.area_elements;
-  return make_kernel<Filter, run>("winograd filter", std::move(f), scratch * kFloat);
+  return make_kernel<Filter, run>("winograd filter", f, scratch * kFloat);
 }
 
 }  // namespace plimsoll::winograd
