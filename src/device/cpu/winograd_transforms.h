@@ -9,8 +9,7 @@
 
 namespace plimsoll {
 
-inline constexpr int64_t kWinogradPoints = 4;   // side of a tile's input
-inline constexpr int64_t kWinogradResults = 2;  // side of its results
+inline constexpr int64_t kWinogradResults = 2;  // side of a tile's results
 inline constexpr int64_t kWinogradProducts = 16;
 
 // What becomes of a result before it is stored; null pointers are left out.
