@@ -56,6 +56,12 @@ void send_frames(zmq::socket_t& socket, Frames& frames) {
   }
 }
 
+// Runs in a destructor too, so a refused option is passed over.
+void close_socket(zmq::socket_t& socket, int linger) noexcept {
+  if (socket) zmq_setsockopt(socket.handle(), ZMQ_LINGER, &linger, sizeof linger);
+  socket.close();
+}
+
 }  // namespace
 
 ZmqWire::ZmqWire(const Connection& front) : ledger_(new Ledger) {
@@ -74,14 +80,8 @@ ZmqWire::~ZmqWire() {
 
 void ZmqWire::close(int milliseconds) {
   monitor_.close();
-  for (auto& socket : back_) {
-    if (socket) socket.set(zmq::sockopt::linger, 0);
-    socket.close();
-  }
-  for (auto& socket : front_) {
-    if (socket) socket.set(zmq::sockopt::linger, milliseconds);
-    socket.close();
-  }
+  for (auto& socket : back_) close_socket(socket, 0);
+  for (auto& socket : front_) close_socket(socket, milliseconds);
 }
 
 void ZmqWire::connect_kernel(const Connection& back) {
