@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <numeric>
 #include <thread>
@@ -15,7 +16,7 @@ namespace {
 TEST(ThreadPool, HardwareThreadsIsAtLeastOne) { EXPECT_GE(hardware_threads(), 1); }
 
 TEST(ThreadPool, EveryChunkRunsOnce) {
-  for (int threads : {1, 2, 3, 4}) {
+  for (int threads : {1, 2, 3, 4, 40}) {
     for (int64_t chunks : {0, 1, 2, 3, 17, 1000}) {
       std::vector<std::atomic<int>> runs(static_cast<size_t>(chunks));
       std::atomic<bool> index_ok{true};
@@ -27,6 +28,19 @@ TEST(ThreadPool, EveryChunkRunsOnce) {
       EXPECT_TRUE(index_ok);
     }
   }
+}
+
+TEST(ThreadPool, EachThreadBeginsWithItsOwnPart) {
+  if (available_threads(2) < 2) GTEST_SKIP() << "the system gives no two threads";
+  std::array<std::atomic<int64_t>, 2> first{-1, -1};
+  std::atomic<int> begun{0};
+  parallel_for(9, 2, [&](int64_t chunk, int thread) noexcept {
+    int64_t none = -1;
+    if (first[static_cast<size_t>(thread)].compare_exchange_strong(none, chunk)) begun.fetch_add(1);
+    while (begun.load() < 2) std::this_thread::yield();  // nobody is done before the other has begun
+  });
+  EXPECT_EQ(first[0].load(), 0);
+  EXPECT_EQ(first[1].load(), 5);
 }
 
 TEST(ThreadPool, OneThreadStaysOnTheCaller) {
