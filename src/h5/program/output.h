@@ -27,6 +27,7 @@ class Output {
     bytes(t.data(), t.size());
   }
   void bytes(const void* data, size_t count) {
+    if (count == 0) return;  // of nothing, `data` may be null
     if (count > sizeof block_ - used_) flush();
     if (count > sizeof block_) return write_all(data, count);
     std::memcpy(block_ + used_, data, count);
