@@ -188,7 +188,7 @@ Kernel prepare_contraction(const KernelQuery& q, const ContractionAxes& axes,
   };
   if (copy_a) add_copy(a, s.copy_a, s.a_offset);
   if (copy_b) add_copy(b, s.copy_b, s.b_offset);
-  return make_kernel<State, run>(s.gemm.name(), std::move(s), scratch);
+  return make_kernel<State, run>(s.gemm.name(), s, scratch);
 }
 
 }  // namespace plimsoll

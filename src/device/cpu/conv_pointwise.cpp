@@ -146,7 +146,7 @@ Kernel prepare_conv_grad_filter(const KernelQuery& q) {
     f.gemm_at = aligned(points * g.channels * static_cast<int64_t>(sizeof(float)));
   }
   const int64_t scratch = f.gemm_at + f.gemm.scratch_bytes();
-  return make_kernel<FilterGradient, run>(f.gemm.name() + " of points", std::move(f), scratch);
+  return make_kernel<FilterGradient, run>(f.gemm.name() + " of points", f, scratch);
 }
 
 Kernel prepare_conv_grad_input(const KernelQuery& q) {
@@ -163,7 +163,7 @@ Kernel prepare_conv_grad_input(const KernelQuery& q) {
                         .threads = threads}),
                   g, aligned(points * g.channels * static_cast<int64_t>(sizeof(float))), threads};
   const int64_t scratch = i.gemm_at + i.gemm.scratch_bytes();
-  return make_kernel<InputGradient, run>(i.gemm.name() + " of points", std::move(i), scratch);
+  return make_kernel<InputGradient, run>(i.gemm.name() + " of points", i, scratch);
 }
 
 }  // namespace plimsoll::pointwise

@@ -1,5 +1,6 @@
 #include "device/cpu/optimizer_kernels.h"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -74,8 +75,8 @@ bool all_zero(const T* a, const T* b, size_t n) {
     if (!hn::AllTrue(du, hn::Eq(hn::Or(first, second), hn::Zero(du)))) return false;
   }
   for (; i < n; ++i) {
-    T zero = 0;
-    if (std::memcmp(a + i, &zero, sizeof(T)) != 0 || std::memcmp(b + i, &zero, sizeof(T)) != 0) return false;
+    using Bits = hwy::MakeUnsigned<T>;
+    if (std::bit_cast<Bits>(a[i]) != 0 || std::bit_cast<Bits>(b[i]) != 0) return false;
   }
   return true;
 }

@@ -35,7 +35,7 @@ void relax() noexcept {
 template <class Budget>
 void wait_change(const std::atomic<uint32_t>& word, uint32_t old, Budget budget) noexcept {
   const auto begin = Clock::now();
-  for (auto spun = begin - begin; spun < budget(); spun = Clock::now() - begin) {
+  for (Clock::duration spun{0}; spun < budget(); spun = Clock::now() - begin) {
     for (int i = 0; i < 64; ++i) {
       if (word.load(std::memory_order_acquire) != old) return;
       relax();

@@ -22,7 +22,7 @@ class Version {
   uint64_t part(size_t i) const { return i < release_.size() ? release_[i] : 0; }
   bool prerelease() const { return pre_kind_ < kFinal || has_dev_; }
   std::strong_ordering operator<=>(const Version& other) const;
-  bool operator==(const Version& other) const { return (*this <=> other) == 0; }
+  bool operator==(const Version& other) const { return std::is_eq(*this <=> other); }
 
  private:
   friend class Specifiers;
