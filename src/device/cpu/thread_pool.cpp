@@ -16,10 +16,10 @@ namespace plimsoll {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+// Who sleeps, or yields, on a busy machine gets its core back after another's time slice, milliseconds later.
 constexpr auto kSpin = std::chrono::microseconds(30);           // after a job
-constexpr auto kSpinInRegion = std::chrono::microseconds(200);  // after a job, while a Program runs
-constexpr auto kSpinForTeam = std::chrono::microseconds(100);   // a member waiting for the others
-constexpr auto kYieldAfter = std::chrono::microseconds(10);     // spinning, but others may have the core
+constexpr auto kSpinInRegion = std::chrono::microseconds(500);  // after a job, while a Program runs
+constexpr auto kSpinForTeam = std::chrono::microseconds(500);   // a member waiting for the others
 
 void relax() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
@@ -40,7 +40,6 @@ void wait_change(const std::atomic<uint32_t>& word, uint32_t old, Budget budget)
       if (word.load(std::memory_order_acquire) != old) return;
       relax();
     }
-    if (spun > kYieldAfter) std::this_thread::yield();
   }
   word.wait(old, std::memory_order_acquire);
 }

@@ -21,7 +21,7 @@ int hardware_threads();
 // if the system refuses more, never less than 1.
 int available_threads(int wanted);
 
-// Keeps idle workers spinning between kernels (for at most some 200 microseconds without a job), so that
+// Keeps idle workers spinning between kernels (for at most some 500 microseconds without a job), so that
 // the next one starts at once. Opened around the run of a Program that uses more than one thread.
 class ParallelRegion {
  public:
