@@ -12,7 +12,7 @@ TARGETS ?= $(sort $(basename $(notdir $(wildcard tests/fuzz/fuzz_*.cpp))))
 TIME ?= 600
 FUZZ_LIMITS := -timeout=20 -rss_limit_mb=3072 -max_len=32768
 empty :=
-either = ^($(subst $(empty) $(empty),|,$(strip $(1))))$$
+either = ^($(subst $(empty) $(empty),|,$(strip $(1))))(_[0-9])?$$
 
 .PHONY: help setup build demo test bench asan tsan fuzz test-arm64 format tidy clean
 
@@ -40,12 +40,12 @@ bench: build  ## compares with the peers; ROWS="mlp100_b32 ..." takes some rows 
 asan: setup  ## all tests under AddressSanitizer and UBSan
 	cmake --preset asan
 	cmake --build build/asan --parallel $(JOBS)
-	ctest --test-dir build/asan --output-on-failure
+	ctest --test-dir build/asan --output-on-failure --parallel $(JOBS)
 
 tsan: setup  ## the tests of the engine and of reading data under ThreadSanitizer (without oneDNN)
 	cmake --preset tsan
 	cmake --build build/tsan --parallel $(JOBS) --target $(addsuffix _test,$(THREAD_TESTS))
-	ctest --test-dir build/tsan --output-on-failure -R '$(call either,$(THREAD_TESTS))'
+	ctest --test-dir build/tsan --output-on-failure --parallel $(JOBS) -R '$(call either,$(THREAD_TESTS))'
 
 # What libFuzzer finds on the way is kept in build/fuzz/corpus, so that a second run goes on from there.
 fuzz: setup  ## clang's libFuzzer on every parser, TIME=600 seconds each; TARGETS="fuzz_graph ..." takes some only
@@ -65,7 +65,7 @@ test-arm64:  ## builds for AArch64 and runs the engine's tests under qemu-user
 	cmake --preset arm64
 	cmake --build build/arm64 --parallel $(JOBS) --target $(addsuffix _test,$(ENGINE_TESTS) random_graphs)
 	ctest --test-dir build/arm64 --output-on-failure --parallel $(JOBS) -R '$(call either,$(ENGINE_TESTS))'
-	GTEST_FILTER='OtherRandomGraphs.*' PLIMSOLL_RANDOM_GRAPHS=1:100 ctest --test-dir build/arm64 --output-on-failure -R '^random_graphs$$'
+	GTEST_FILTER='OtherRandomGraphs.*' PLIMSOLL_RANDOM_GRAPHS=1:100 ctest --test-dir build/arm64 --output-on-failure --no-tests=error -R '^random_graphs_0$$'
 
 format: setup  ## formats the C++ files changed since main
 	git diff --name-only --diff-filter=d main -- '*.cpp' '*.h' | xargs -r clang-format -i
