@@ -64,7 +64,6 @@ TEST_P(KeptWeights, SameResultAsPackedInEveryRun) {
   EXPECT_EQ(kept(), anew());
 }
 
-#if PLIMSOLL_HAVE_ONEDNN
 TEST_P(KeptWeights, AreCountedAsWeightsWhileTheProgramLives) {
   const int64_t before = account::used(Owner::weights);
   {
@@ -73,7 +72,6 @@ TEST_P(KeptWeights, AreCountedAsWeightsWhileTheProgramLives) {
   }
   EXPECT_EQ(account::used(Owner::weights), before);
 }
-#endif
 
 TEST_P(KeptWeights, SeesAnAssignment) {
   const std::vector<float> before = kept();
@@ -162,7 +160,10 @@ TEST_P(KeptWeights, AreGivenUpWhenTheAccountRefuses) {
   EXPECT_EQ(values(poor(std::span(&x_, 1))[0]), anew());
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, KeptWeights, ::testing::Values(kOther, kWinograd));
+#if PLIMSOLL_HAVE_ONEDNN
+INSTANTIATE_TEST_SUITE_P(Onednn, KeptWeights, ::testing::Values(kOther));
+#endif
+INSTANTIATE_TEST_SUITE_P(Winograd, KeptWeights, ::testing::Values(kWinograd));
 
 // relu(conv(x, w) * scale + shift + residual) in one kernel: the scale lies in the kept weights, the sums
 // start from the residual, whose bytes are the result's own or, where they are an input of the program, a

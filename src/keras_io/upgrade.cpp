@@ -262,7 +262,9 @@ Json upgrade_optimizer(const Json& optimizer) {
     config.erase(key);
   }
   for (const char* key : {"weight_decay", "use_ema"}) {  // some versions wrote false or 0 for none
-    if (config.contains(key) && (config[key] == false || config[key] == 0)) config.erase(key);
+    if (!config.contains(key)) continue;
+    const Json& value = config[key];
+    if (value.is_boolean() ? !value.get<bool>() : value == 0) config.erase(key);
   }
   if (config.contains("epsilon") && config["epsilon"].is_null()) config.erase("epsilon");
   return upgraded;

@@ -182,8 +182,10 @@ void unlist(Json& config, const char* key) {
 // null, false, 0, 1, "" and lists of them: what says nothing.
 bool is_trivial(const Json& value) {
   if (value.is_array()) return std::all_of(value.begin(), value.end(), is_trivial);
-  if (value.is_number()) return value == 0 || value == 1;
-  return value.is_null() || value == false || value == "" || (value.is_object() && value.empty());
+  if (value.is_number()) return value.get<double>() == 0 || value.get<double>() == 1;
+  if (value.is_boolean()) return !value.get<bool>();
+  if (value.is_string()) return value.get_ref<const std::string&>().empty();
+  return value.is_null() || (value.is_object() && value.empty());
 }
 
 // Arguments that a class had once and now has not, where they were not used. Those that were stay, and are

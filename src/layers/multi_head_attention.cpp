@@ -153,9 +153,9 @@ struct AttentionLayer final : LayerBase {
   }
 
   std::vector<Tensor> call_many(Scope& s, std::span<const Tensor> xs) override {
-    require(xs.size() >= 1 && xs.size() <= 3, name(), "expected query, value and perhaps key, got ",
+    require(!xs.empty() && xs.size() <= 3, name(), "expected query, value and perhaps key, got ",
             xs.size(), " inputs");
-    const Tensor query = xs[0];
+    const Tensor& query = xs[0];
     const Tensor value = xs.size() > 1 ? xs[1] : s.argument("value");
     require(value.defined(), name(), "expected a value beside the query");
     const Tensor named_key = xs.size() > 2 ? xs[2] : s.argument("key");

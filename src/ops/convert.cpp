@@ -16,7 +16,7 @@ template <class From, class To>
 To convert(From x) {
   if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     // 2^bits is exact in From, the largest integer of To may not be.
-    constexpr From kEnd = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * 2;
+    constexpr From kEnd = static_cast<From>(uint64_t{1} << (std::numeric_limits<To>::digits - 1)) * 2;
     constexpr From kBegin = static_cast<From>(std::numeric_limits<To>::min());
     if (!(x > kBegin)) return std::isnan(x) ? To(0) : std::numeric_limits<To>::min();
     return x >= kEnd ? std::numeric_limits<To>::max() : static_cast<To>(x);

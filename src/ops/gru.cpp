@@ -69,7 +69,7 @@ void run(const GruForward& gru, void* const* a) {
 Kernel prepare_wide(const KernelQuery& q) {
   GruForward gru(rnn_sizes(q));
   const int64_t scratch = gru.scratch_bytes();
-  return make_kernel<GruForward, run>("highway gru", std::move(gru), scratch);
+  return make_kernel<GruForward, run>("highway gru", gru, scratch);
 }
 Kernel prepare(const KernelQuery& q) { return prepare_widened(q, prepare_wide); }
 
@@ -90,7 +90,7 @@ Kernel prepare_grad_wide(const KernelQuery& q) {
   const bool dx = q.attrs.flag("dx");
   GradState state{GruBackward(rnn_sizes(q), dx), q.attrs.integer("given"), dx};
   const int64_t scratch = state.gru.scratch_bytes();
-  return make_kernel<GradState, run_grad>("highway gru", std::move(state), scratch);
+  return make_kernel<GradState, run_grad>("highway gru", state, scratch);
 }
 Kernel prepare_grad(const KernelQuery& q) { return prepare_widened(q, prepare_grad_wide); }
 

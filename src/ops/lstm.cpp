@@ -72,7 +72,7 @@ void run(const LstmForward& lstm, void* const* a) {
 Kernel prepare_wide(const KernelQuery& q) {
   LstmForward lstm(rnn_sizes(q));
   const int64_t scratch = lstm.scratch_bytes();
-  return make_kernel<LstmForward, run>("highway lstm", std::move(lstm), scratch);
+  return make_kernel<LstmForward, run>("highway lstm", lstm, scratch);
 }
 Kernel prepare(const KernelQuery& q) { return prepare_widened(q, prepare_wide); }
 
@@ -95,7 +95,7 @@ Kernel prepare_grad_wide(const KernelQuery& q) {
   const bool dx = q.attrs.flag("dx");
   GradState state{LstmBackward(rnn_sizes(q), dx), q.attrs.integer("given"), dx};
   const int64_t scratch = state.lstm.scratch_bytes();
-  return make_kernel<GradState, run_grad>("highway lstm", std::move(state), scratch);
+  return make_kernel<GradState, run_grad>("highway lstm", state, scratch);
 }
 Kernel prepare_grad(const KernelQuery& q) { return prepare_widened(q, prepare_grad_wide); }
 

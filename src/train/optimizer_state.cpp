@@ -151,8 +151,9 @@ void OptimizerState::clip(std::vector<Tensor>& gradients) const {
       total = total.defined() ? total + part : part;
     }
     const Tensor length = sqrt(total);
-    // The last term makes NaN of an infinite norm, as Keras does, instead of hiding it behind zeros.
-    const Tensor scale = all * minimum(1.0 / length, scalar_like(length, 1 / all)) + (length - length);
+    // NaN of an infinite norm, as in Keras, where zeros would hide it.
+    const Tensor spoiled = length - length;  // NOLINT(misc-redundant-expression)
+    const Tensor scale = all * minimum(1.0 / length, scalar_like(length, 1 / all)) + spoiled;
     for (Tensor& g : gradients) g = g * cast(scale, g.dtype());
   } else if (const double value = optimizer_->clipvalue.value_or(0); value > 0) {
     for (Tensor& g : gradients) g = plimsoll::clip(g, -value, value);
