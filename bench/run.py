@@ -2,9 +2,11 @@
 
 Every contender of a row is a process of its own that stays alive; rounds go round in turns, so that noise hits all alike.
 Prints a table and writes bench/results.json: [{row, unit, ours, peers: {name: value}, ratio}], medians of the rounds,
-ratio = best peer / ours. --fast asks the two fastest peers only; a peer that cannot run is left out and named.
+ratio = best peer / ours. --fast asks the two fastest peers only; a peer that cannot run is left out and named. --busy keeps
+cores busy meanwhile, as other users of a shared machine do.
 """
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -149,9 +151,22 @@ def measure_resident(row, options, python):
     return everyone
 
 
+@contextlib.contextmanager
+def busy(cores):
+    """Endless loops beside us, of the same priority."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(cores)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
 def measure(row, unit, options, python):
     how = measure_starts if row in START_ROWS else measure_resident if row in RESIDENT_ROWS else measure_steps
-    everyone = how(row, options, python)
+    with busy(options.busy):
+        everyone = how(row, options, python)
     for contender in everyone:
         contender.close()
         if contender.error:
@@ -178,6 +193,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--fast", action="store_true", help="torch and the best Keras only")
+    parser.add_argument("--busy", type=int, default=0, metavar="N", help="keep N cores busy meanwhile")
     parser.add_argument("--program", default=str(ROOT / "build" / "bin" / "plimsoll_bench"))
     parser.add_argument("--out", default=str(HERE / "results.json"))
     options = parser.parse_args()
@@ -188,7 +204,8 @@ def main():
     if unknown:
         parser.error(f"no such row: {' '.join(unknown)}; there are {' '.join(units)}")
     python = peers_python()
-    print(f"{'row':<26}{'ours':>10} {'':<3}{'ratio':>8}   peers ({options.threads} threads, medians of {options.rounds})")
+    others = f", {options.busy} cores busy" if options.busy else ""
+    print(f"{'row':<26}{'ours':>10} {'':<3}{'ratio':>8}   peers ({options.threads} threads{others}, medians of {options.rounds})")
     results = []
     for row in options.rows or units:
         result = measure(row, units[row], options, python)
