@@ -257,7 +257,9 @@ TEST(Conv, WinogradMatchesDoubleLoopsOnEveryTargetAndForAnyThreads) {
       {Pass::grad_input, winograd::prepare_conv_grad_input},
       {Pass::grad_filter, winograd::prepare_conv_grad_filter},
   };
-  for (const auto& [pass, prepare] : passes) {
+  for (const auto& entry : passes) {
+    const Pass pass = entry.first;
+    const PrepareFn prepare = entry.second;
     for (const Sample& s : windows) {
       const Trial<float> t(s, pass, true);
       const std::vector<double> expected = t.expected();
