@@ -1,18 +1,20 @@
 #include "device/steady.h"
 
+#include <cstring>
+
 #include "memory/buffer.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll {
 
-std::shared_ptr<SteadyCopy> SteadyCopy::make(const KernelQuery& q, int i, int64_t bytes) {
+std::shared_ptr<SteadyCopy> SteadyCopy::make(const KernelQuery& q, int i, int64_t bytes, int64_t beside) {
   const auto input = static_cast<size_t>(i);
   if (input >= q.steady.size() || q.steady[input] == nullptr) return nullptr;
   // Under a line the bytes belong to what a step cannot do without, and forecasts know nothing of copies.
   if (account::limit() != account::kNoLimit) return nullptr;
   try {
-    std::shared_ptr<Buffer> copy = Buffer::make(bytes, Owner::weights);
-    return std::shared_ptr<SteadyCopy>(new SteadyCopy(q.steady[input]->buffer(), std::move(copy)));
+    std::shared_ptr<Buffer> copy = Buffer::make(bytes + beside, Owner::weights);
+    return std::shared_ptr<SteadyCopy>(new SteadyCopy(q.steady[input]->buffer(), std::move(copy), beside));
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::out_of_memory) throw;
     return nullptr;
@@ -21,9 +23,17 @@ std::shared_ptr<SteadyCopy> SteadyCopy::make(const KernelQuery& q, int i, int64_
 
 void* SteadyCopy::data() const { return copy_->data(); }
 
-bool SteadyCopy::stale() const { return !made_ || source_->exposed() || source_->version() != version_; }
+char* SteadyCopy::kept_beside() const {
+  return static_cast<char*>(copy_->data()) + copy_->bytes() - static_cast<int64_t>(beside_);
+}
 
-void SteadyCopy::update() {
+bool SteadyCopy::stale(const void* beside) const {
+  if (!made_ || source_->exposed() || source_->version() != version_) return true;
+  return beside_ > 0 && std::memcmp(kept_beside(), beside, beside_) != 0;
+}
+
+void SteadyCopy::update(const void* beside) {
+  if (beside_ > 0) std::memcpy(kept_beside(), beside, beside_);
   made_ = true;
   version_ = source_->version();
 }

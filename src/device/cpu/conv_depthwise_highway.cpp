@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "device/aligned.h"
 #include "device/cpu/conv_depthwise_highway.h"
 #include "device/cpu/thread_pool.h"
 #include "device/cpu/vector_math-inl.h"
@@ -126,7 +127,6 @@ HWY_EXPORT(filter_f64);
 
 constexpr int64_t kSegmentPoints = 128;  // their input and output fit L2 for a few hundred channels
 constexpr int64_t kSlices = 32;
-constexpr int64_t kLine = 64;
 
 }  // namespace
 
@@ -141,8 +141,8 @@ DepthwisePlan plan_depthwise(const ConvGeometry& g, bool turned, bool sums, int 
   p.turned = turned;
   p.threads = threads;
   if (sums) p.slices = std::clamp<int64_t>(p.segments.count, 1, kSlices);
-  const auto line = static_cast<int64_t>(kLine / sizeof(T));
-  p.thread_elements = (p.segments.buffer_elements() + line - 1) / line * line;
+  const auto line = static_cast<int64_t>(kAlign / sizeof(T));
+  p.thread_elements = round_up(p.segments.buffer_elements(), line);
   return p;
 }
 

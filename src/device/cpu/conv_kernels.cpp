@@ -32,7 +32,7 @@ template <class T>
 struct ForwardKernel {
   ForwardPlan plan;
   int inputs = 2;
-  ConvEpilogue epilogue{-1, -1, -1, Activation::linear};
+  ConvEpilogue epilogue = kNoEpilogue;
 };
 
 template <class T>
@@ -105,12 +105,11 @@ Kernel own_depthwise_filter(const ConvGeometry& g, bool bias, int threads) {
 
 Kernel own_conv(const KernelQuery& q) {
   const ConvGeometry g = conv_geometry("conv", q.in[0].shape, q.in[1].shape, q.attrs);
-  const ConvEpilogue none{-1, -1, -1, Activation::linear};
   const bool wide = q.in[0].dtype == DType::f64;
   if (is_depthwise(g))
     return wide ? own_depthwise<double>(g, false, q.threads) : own_depthwise<float>(g, false, q.threads);
-  if (wide) return own_forward<double>(g, false, 2, none, q.threads);
-  return own_forward<float>(g, false, 2, none, q.threads);
+  if (wide) return own_forward<double>(g, false, 2, kNoEpilogue, q.threads);
+  return own_forward<float>(g, false, 2, kNoEpilogue, q.threads);
 }
 
 Kernel own_conv_bias(const KernelQuery& q) {
@@ -123,13 +122,12 @@ Kernel own_conv_bias(const KernelQuery& q) {
 
 Kernel own_conv_grad_input(const KernelQuery& q) {
   const ConvGeometry g = conv_geometry("conv_grad_input", q.out[0].shape, q.in[1].shape, q.attrs);
-  const ConvEpilogue none{-1, -1, -1, Activation::linear};
   const ConvGeometry d = data_gradient(g);
   const bool wide = q.in[0].dtype == DType::f64;
   if (is_depthwise(g))
     return wide ? own_depthwise<double>(d, true, q.threads) : own_depthwise<float>(d, true, q.threads);
-  return wide ? own_forward<double>(d, true, 2, none, q.threads)
-              : own_forward<float>(d, true, 2, none, q.threads);
+  return wide ? own_forward<double>(d, true, 2, kNoEpilogue, q.threads)
+              : own_forward<float>(d, true, 2, kNoEpilogue, q.threads);
 }
 
 template <class T>

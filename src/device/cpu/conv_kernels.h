@@ -25,6 +25,7 @@ struct ConvEpilogue {
   int residual = -1;
   Activation activation = Activation::linear;
 };
+inline constexpr ConvEpilogue kNoEpilogue{-1, -1, -1, Activation::linear};
 // Reads the attributes "scale", "residual" (flags) and "activation". Throws Error{invalid_argument}.
 ConvEpilogue conv_epilogue(const Attrs& attrs);
 

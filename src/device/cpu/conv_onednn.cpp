@@ -48,7 +48,6 @@ struct ConvCall {
   std::shared_ptr<SteadyCopy> kept;  // of the packed weights; null: they are packed in every run
   int64_t points = 0, block = 0;     // of the window; bytes of weights at one point
   int64_t filters = 0, result = 0;   // bytes of the result
-  int64_t kept_bytes = 0;            // of the weights in `kept`
   int threads = 1;
   std::array<int64_t, 3> offsets{};  // of the extras in scratch
 };
@@ -72,18 +71,6 @@ void scale_weights(const ConvCall& c, const void* from, const void* scale, void*
   });
 }
 
-size_t scale_bytes(const ConvCall& c) {
-  return c.scale < 0 ? 0 : static_cast<size_t>(c.filters) * sizeof(float);
-}
-
-// The scale that went into the kept weights; it stands behind them.
-std::byte* kept_scale(const ConvCall& c) { return static_cast<std::byte*>(c.kept->data()) + c.kept_bytes; }
-
-bool packs(const ConvCall& c, void* const* args) {
-  if (!c.kept || c.kept->stale()) return true;
-  return c.scale >= 0 && std::memcmp(kept_scale(c), args[c.scale], scale_bytes(c)) != 0;
-}
-
 void copy_residual(const ConvCall& c, const void* from, void* to) {
   parallel_for(c.threads, c.threads, [&](int64_t chunk, int) noexcept {
     const int64_t begin = c.result * chunk / c.threads, end = c.result * (chunk + 1) / c.threads;
@@ -99,12 +86,12 @@ void run(const ConvCall& c, void* const* args) {
   for (size_t i = 0; i < 3; ++i) inner[static_cast<size_t>(c.args) + i] = scratch + c.offsets[i];
   void* const turned = inner[static_cast<size_t>(c.args + kTurned)];
   if (c.kept) inner[static_cast<size_t>(c.args + kPacked)] = c.kept->data();
-  if (packs(c, args)) {
+  const void* const scale = c.scale < 0 ? nullptr : args[c.scale];
+  if (!c.kept || c.kept->stale(scale)) {
     if (c.turn_in) turn_round(c, args[c.weights], turned);
-    if (c.scale >= 0) scale_weights(c, args[c.weights], args[c.scale], turned);
+    if (scale) scale_weights(c, args[c.weights], scale, turned);
     if (c.before) c.before->run(inner.data(), c.args + kScratchpad);
-    if (c.kept) c.kept->update();
-    if (c.kept && c.scale >= 0) std::memcpy(kept_scale(c), args[c.scale], scale_bytes(c));
+    if (c.kept) c.kept->update(scale);
   }
   // The result comes last. A plan mostly gives it the residual's own bytes.
   void* const y = args[c.args - 1];
@@ -255,8 +242,8 @@ Kernel finish(const KernelQuery& q, ConvCall c, const Task& t, std::string name,
   }
   const int64_t turned_bytes = changed ? aligned(c.points * c.block) : 0;
   int64_t packed_bytes = plain != packed ? aligned(static_cast<int64_t>(packed.get_size())) : 0;
-  c.kept_bytes = packed_bytes;
-  if (c.before) c.kept = SteadyCopy::make(q, c.weights, packed_bytes + static_cast<int64_t>(scale_bytes(c)));
+  const int64_t scale_bytes = c.scale < 0 ? 0 : c.filters * static_cast<int64_t>(sizeof(float));
+  if (c.before) c.kept = SteadyCopy::make(q, c.weights, packed_bytes, scale_bytes);
   if (c.kept) packed_bytes = 0;
   int64_t pad_bytes = c.main->scratch_bytes();
   for (const auto* call : {&c.before, &c.after}) {

@@ -3,7 +3,6 @@
 // times as long; larger tiles would save more and lose digits (docs/decisions/0011-winograd.md). Sums run in
 // an order that depends on shapes alone: results are the same for every number of threads.
 #include <algorithm>
-#include <cstring>
 
 #include "device/cpu/conv_forward_highway.h"
 #include "device/cpu/conv_kernels.h"
@@ -22,10 +21,10 @@ struct Forward {
   int inputs, threads;
   int64_t panel;              // filters of a panel of the transformed kernel
   int64_t block, blocks = 0;  // tiles of a task, tasks
-  // In floats: one of the 16 transformed kernels, one of the matrices of a task, and parts of the scratch.
-  int64_t kernel_step = 0, input_step = 0, sum_step = 0, kernel_elements = 0, task_elements = 0;
+  // In floats: one of the 16 transformed kernels, one of the matrices of a task, and all of them.
+  int64_t kernel_step = 0, input_step = 0, sum_step = 0, task_elements = 0;
   ActivationFn activation = nullptr;
-  std::shared_ptr<SteadyCopy> kept = nullptr;  // of the transformed kernel, and behind it of the scale
+  std::shared_ptr<SteadyCopy> kept = nullptr;  // of the transformed kernel
 };
 
 // One panel of filters: the nine windows in order, then the sixteen of the transformed kernel.
@@ -52,7 +51,6 @@ void multiply(const Forward& f, int64_t tiles, const float* inputs, const float*
   gemm_kernels_f32().block({.a = inputs,
                             .a_row = g.channels,
                             .a_col = 1,
-                            .a_panel = 0,
                             .b = kernel,
                             .b_row = f.panel,
                             .b_panel = g.channels * f.panel,
@@ -60,11 +58,7 @@ void multiply(const Forward& f, int64_t tiles, const float* inputs, const float*
                             .c_row = g.filters,
                             .m = tiles,
                             .n = g.filters,
-                            .k = g.channels,
-                            .bias = nullptr,
-                            .bias_scalar = false,
-                            .add_c = false,
-                            .relu = false});
+                            .k = g.channels});
 }
 
 struct Arguments {
@@ -104,12 +98,6 @@ void run_block(const Forward& f, int64_t task, const Arguments& a, float* area) 
   for (int64_t i = 0; i < count; ++i) finish_tile(f, first + i, sums + i * g.filters, a);
 }
 
-bool transforms_kernel(const Forward& f, const float* scale) {
-  if (!f.kept || f.kept->stale()) return true;
-  const float* const used = static_cast<const float*>(f.kept->data()) + f.kernel_elements;
-  return scale && std::memcmp(used, scale, static_cast<size_t>(f.tiles.g.filters * kFloat)) != 0;
-}
-
 void run(const Forward& f, void* const* args) {
   const auto input = [&](int i) { return i < 0 ? nullptr : static_cast<const float*>(args[i]); };
   const ConvGeometry& g = f.tiles.g;
@@ -118,12 +106,11 @@ void run(const Forward& f, void* const* args) {
   float* const kernel = f.kept ? static_cast<float*>(f.kept->data()) : areas + f.threads * f.task_elements;
   std::fill_n(zeros, g.channels, 0.0f);
   const float* const scale = input(f.e.scale);
-  if (transforms_kernel(f, scale)) {
+  if (!f.kept || f.kept->stale(scale)) {
     parallel_for(g.filters / f.panel, f.threads, [&](int64_t panel, int thread) noexcept {
       transform_panel(f, panel, input(1), scale, areas + thread * f.task_elements, kernel);
     });
-    if (f.kept && scale) std::copy_n(scale, g.filters, kernel + f.kernel_elements);
-    if (f.kept) f.kept->update();
+    if (f.kept) f.kept->update(scale);
   }
   const Arguments a{
       input(0), kernel, input(f.e.bias), input(f.e.residual), zeros, static_cast<float*>(args[f.inputs])};
@@ -156,15 +143,13 @@ Kernel forward(const KernelQuery& q, const ConvGeometry& g, bool turned, const C
   f.kernel_step = matrix_step(g.channels * g.filters);
   f.input_step = matrix_step(f.block * g.channels);
   f.sum_step = matrix_step(f.block * g.filters);
-  f.kernel_elements = kProducts * f.kernel_step;
   f.task_elements = std::max(kProducts * (f.input_step + f.sum_step), 9 * matrix_step(g.channels * f.panel));
   if (e.activation > Activation::relu) f.activation = activation_kernel(e.activation, DType::f32);
-  f.kept = SteadyCopy::make(q, 1, (f.kernel_elements + (e.scale < 0 ? 0 : g.filters)) * kFloat);
-  const int64_t scratch = lines(g.channels) + threads * f.task_elements + (f.kept ? 0 : f.kernel_elements);
+  const int64_t kernel_elements = kProducts * f.kernel_step;
+  f.kept = SteadyCopy::make(q, 1, kernel_elements * kFloat, e.scale < 0 ? 0 : g.filters * kFloat);
+  const int64_t scratch = lines(g.channels) + threads * f.task_elements + (f.kept ? 0 : kernel_elements);
   return make_kernel<Forward, run>("winograd", std::move(f), scratch * kFloat);
 }
-
-constexpr ConvEpilogue kNoEpilogue{-1, -1, -1, Activation::linear};
 
 ConvGeometry geometry(const KernelQuery& q, bool turned) {
   const ConvGeometry g =

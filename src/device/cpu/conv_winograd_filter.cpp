@@ -55,19 +55,14 @@ void multiply(const Filter& f, int64_t count, bool add, const float* inputs, con
     gemm_kernels_f32().block({.a = inputs + at * g.channels,
                               .a_row = 1,
                               .a_col = g.channels,
-                              .a_panel = 0,
                               .b = gradients + at * g.filters,
                               .b_row = g.filters,
-                              .b_panel = 0,
                               .c = sums,
                               .c_row = g.filters,
                               .m = g.channels,
                               .n = g.filters,
                               .k = std::min(kDepth, count - at),
-                              .bias = nullptr,
-                              .bias_scalar = false,
-                              .add_c = add || at > 0,
-                              .relu = false});
+                              .add_c = add || at > 0});
   }
 }
 

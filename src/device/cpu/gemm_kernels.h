@@ -12,16 +12,16 @@ template <class T>
 struct GemmBlock {
   const T* a;
   int64_t a_row, a_col;
-  int64_t a_panel;  // elements from one packed panel of A to the next; 0: not packed
+  int64_t a_panel = 0;  // elements from one packed panel of A to the next; 0: not packed
   const T* b;
-  int64_t b_row, b_panel;
+  int64_t b_row, b_panel = 0;  // 0: as it lies
   T* c;
   int64_t c_row;
   int64_t m, n, k;
-  const T* bias;     // null: none
-  bool bias_scalar;  // one element for all columns
-  bool add_c;
-  bool relu;
+  const T* bias = nullptr;   // null: none
+  bool bias_scalar = false;  // one element for all columns
+  bool add_c = false;
+  bool relu = false;
 };
 
 // y[i] (+)= sum over p of a[i * a_row + p] * x[p], then bias (one per row, or one for all) and relu.

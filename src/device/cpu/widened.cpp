@@ -32,7 +32,7 @@ struct Widened {
 
 void widen(const Slot& slot, const void* from, float* to, int threads) {
   const auto* halves = static_cast<const uint16_t*>(from);
-  parallel_for((slot.elements + kChunk - 1) / kChunk, threads, [&](int64_t chunk, int) noexcept {
+  parallel_for(divide_up(slot.elements, kChunk), threads, [&](int64_t chunk, int) noexcept {
     const int64_t end = std::min(slot.elements, (chunk + 1) * kChunk);
     if (slot.type == DType::bf16) {
       for (int64_t i = chunk * kChunk; i < end; ++i) to[i] = bf16_to_float(halves[i]);
@@ -44,7 +44,7 @@ void widen(const Slot& slot, const void* from, float* to, int threads) {
 
 void narrow(const Slot& slot, const float* from, void* to, int threads) {
   auto* halves = static_cast<uint16_t*>(to);
-  parallel_for((slot.elements + kChunk - 1) / kChunk, threads, [&](int64_t chunk, int) noexcept {
+  parallel_for(divide_up(slot.elements, kChunk), threads, [&](int64_t chunk, int) noexcept {
     const int64_t end = std::min(slot.elements, (chunk + 1) * kChunk);
     if (slot.type == DType::bf16) {
       for (int64_t i = chunk * kChunk; i < end; ++i) halves[i] = float_to_bf16(from[i]);

@@ -9,8 +9,6 @@ namespace {
 constexpr int64_t kMostWeights = int64_t{1} << 32;  // with which no size here comes near its type's limit
 constexpr int64_t kLeadTiles = 48;  // fewer do not pay for a kernel that has grown from 9 points to 16
 
-}  // namespace
-
 bool suits(const ConvGeometry& g, DType dtype) {
   const auto is = [](const ConvAxes& axes, int64_t depth, int64_t rows, int64_t columns) {
     return axes == ConvAxes{depth, rows, columns};
@@ -20,6 +18,8 @@ bool suits(const ConvGeometry& g, DType dtype) {
          is(g.stride, 1, 1, 1) && is(g.dilation, 1, 1, 1) && is(g.in_dilation, 1, 1, 1) &&
          g.channels % panel == 0 && g.filters % panel == 0 && g.kernel_elements() <= kMostWeights;
 }
+
+}  // namespace
 
 void require_suited(const ConvGeometry& g, DType dtype) {
   if (suits(g, dtype)) return;

@@ -11,7 +11,8 @@
 
 namespace plimsoll::winograd {
 
-inline constexpr int64_t kProducts = kWinogradProducts;
+inline constexpr int64_t kProducts = 16;
+inline constexpr int64_t kResults = 2;  // side of a tile's results
 inline constexpr int64_t kFloat = sizeof(float);
 
 inline int64_t lines(int64_t floats) { return aligned(floats * kFloat) / kFloat; }
@@ -24,8 +25,8 @@ struct Tiles {
 
   explicit Tiles(const ConvGeometry& geometry)
       : g(geometry),
-        rows(divide_up(g.out[1], kWinogradResults)),
-        columns(divide_up(g.out[2], kWinogradResults)),
+        rows(divide_up(g.out[1], kResults)),
+        columns(divide_up(g.out[2], kResults)),
         count(g.batch * rows * columns) {}
 
   struct Place {
@@ -33,7 +34,7 @@ struct Tiles {
   };
   Place place(int64_t tile) const {
     const int64_t column = tile % columns, row = tile / columns % rows, image = tile / (columns * rows);
-    return {image, row * kWinogradResults, column * kWinogradResults};
+    return {image, row * kResults, column * kResults};
   }
   // Where the 16 input points of a tile lie; `zeros` for those in the padding.
   void inputs(int64_t tile, const float* x, const float* zeros, const float** points) const {
@@ -55,11 +56,10 @@ struct Tiles {
   }
 };
 
-// Whether it is a plain 3x3 convolution of float32 whose channels and filters fill the products' panels.
-bool suits(const ConvGeometry& g, DType dtype);
-// Throws Error{unsupported} unless it is.
+// Throws Error{unsupported} unless it is a plain 3x3 convolution of float32 whose channels and filters fill
+// the products' panels.
 void require_suited(const ConvGeometry& g, DType dtype);
-// Whether it is then faster than a plain kernel.
+// Whether it is one, and faster so than by a plain kernel.
 bool leads(const ConvGeometry& g, DType dtype);
 
 }  // namespace plimsoll::winograd

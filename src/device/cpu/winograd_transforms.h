@@ -9,9 +9,6 @@
 
 namespace plimsoll {
 
-inline constexpr int64_t kWinogradResults = 2;  // side of a tile's results
-inline constexpr int64_t kWinogradProducts = 16;
-
 // What becomes of a result before it is stored; null pointers are left out.
 struct WinogradFinish {
   const float* bias = nullptr;
