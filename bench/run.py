@@ -178,7 +178,7 @@ def measure(row, unit, options, python):
     theirs = {c.name: statistics.median(c.values) for c in peers if c.values}
     ratio = min(theirs.values()) / mine if theirs else None
     return {"row": row, "unit": unit, "ours": round(mine, 5), "peers": {k: round(v, 5) for k, v in theirs.items()},
-            "ratio": round(ratio, 3) if ratio else None}
+            "ratio": round(ratio, 3) if ratio else None} | ({"busy": options.busy} if options.busy else {})
 
 
 def print_row(result):
