@@ -91,19 +91,42 @@ void Peer::set_on_hold(bool on) {
 }
 
 void Peer::send_waiting() {
-  if (!can_send()) return;
-  for (auto& message : waiting_) put(std::move(message));
-  waiting_.clear();
+  while (can_send() && !waiting_.empty()) {
+    mid_message_ = waiting_.front() == begun_;
+    if (mid_message_) begun_.reset();
+    put(std::move(waiting_.front()));
+    waiting_.pop_front();
+  }
 }
 
-bool Peer::begin_message(Bytes head) {
-  if (!can_send()) return false;
-  put(std::move(head));
-  mid_message_ = true;
+std::deque<Bytes> Peer::take_waiting() {
+  if (begun_) abandon_message();
+  return std::exchange(waiting_, {});
+}
+
+void Peer::begin_message(Bytes head) {
+  if (can_send()) {
+    put(std::move(head));
+    mid_message_ = true;
+  } else {
+    begun_ = std::make_shared<std::string>(*head);
+    waiting_.push_back(begun_);
+  }
+}
+
+bool Peer::abandon_message() {
+  if (!begun_) return !mid_message_;
+  waiting_.erase(std::find(waiting_.begin(), waiting_.end(), begun_));
+  begun_.reset();
   return true;
 }
 
 void Peer::continue_message(std::string_view bytes, bool last) {
+  if (begun_) {
+    *begun_ += bytes;
+    if (last) begun_.reset();
+    return;
+  }
   if (!mid_message_) return;
   if (!queue_.empty()) flush();
   if (!connected()) return;

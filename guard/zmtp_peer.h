@@ -36,7 +36,7 @@ class Peer final : private MessageSink {
 
   // Takes over a non-blocking socket and begins the handshake. Requires: !connected().
   void begin(int fd);
-  // Forgets the connection and what was under way on it; messages that waited for their turn still wait.
+  // Forgets the connection and what was under way on it; messages that wait for their turn still wait.
   void close();
   // Sends what is queued, and then closes; takes in nothing more.
   void finish();
@@ -51,17 +51,20 @@ class Peer final : private MessageSink {
   // Sends a message, behind one that is being continued, once the handshake is done, and not while on hold.
   void send(Bytes message);
   void set_on_hold(bool on);
-  // Begins a message that is to be continued. False, and nothing is sent, if others are waiting for their
-  // turn.
-  bool begin_message(Bytes head);
+  // Begins a message that is to be continued; it takes its turn as those of send() do. Requires:
+  // !mid_message().
+  void begin_message(Bytes head);
   void continue_message(std::string_view bytes, bool last);
-  bool mid_message() const { return mid_message_; }
+  bool mid_message() const { return mid_message_ || begun_; }
+  // The rest of the message that was begun will not come. False if some of it has been sent.
+  bool abandon_message();
   // Writes out what the socket takes.
   void flush();
   // Bytes that wait for the socket.
   uint64_t unsent() const { return unsent_; }
   bool has_waiting() const { return !waiting_.empty(); }
-  std::deque<Bytes> take_waiting() { return std::exchange(waiting_, {}); }
+  // Those that are whole; one that is not is forgotten.
+  std::deque<Bytes> take_waiting();
 
   // One read, into `buffer`, and all that follows from it; `whole` as in MessageReader. False if there was
   // nothing, or the connection has ended: then it is closed.
@@ -85,7 +88,9 @@ class Peer final : private MessageSink {
   int fd_ = -1;
   uint64_t serial_ = 0;
   State state_ = State::closed;
-  bool finishing_ = false, mid_message_ = false, broken_ = false, on_hold_ = false;
+  bool finishing_ = false, broken_ = false, on_hold_ = false;
+  bool mid_message_ = false;            // what is continued goes out at once,
+  std::shared_ptr<std::string> begun_;  // or it is added to this, in waiting_
   std::string greeting_;
   MessageReader reader_;
   std::deque<Bytes> queue_, waiting_;

@@ -67,6 +67,13 @@ void ZmtpWire::Back::head(Frames frames) {
   wire.reading_back_ = nullptr;
 }
 
+// One message at a time; a second can only be an answer to one who has left and come back meanwhile.
+void ZmtpWire::Back::follow(Client& follower, Bytes head_of_message) {
+  if (follower.peer.mid_message()) return;
+  follower.peer.begin_message(std::move(head_of_message));
+  followers.push_back(&follower);
+}
+
 void ZmtpWire::Back::tail(std::string_view bytes, bool last) {
   for (Client* follower : followers) follower->peer.continue_message(bytes, last);
   if (last) followers.clear();
@@ -100,9 +107,11 @@ bool ZmtpWire::Client::opened(const zmtp::Properties& its) {
   } else if (Client* earlier = wire.find(channel, id)) {
     // The same client, back before its first connection was known to be lost.
     earlier->peer.close();
-    if (earlier->back) earlier->back->peer.finish();
+    wire.forget(*earlier);
   }
-  back = std::make_unique<Back>(wire, channel, this);
+  back = wire.take_from_leaving(channel, id);
+  if (!back) back = std::make_unique<Back>(wire, channel, this);
+  back->client = this;
   back->peer.set_own_identity(its.identity);
   back->peer.set_on_hold(channel == Channel::shell && wire.owed_ > 0);
   wire.welcome_back(*this);
@@ -116,7 +125,6 @@ void ZmtpWire::Client::head(Frames frames) {
     if (!text.empty() && (text[0] == 0 || text[0] == 1)) subscribe(text[0] == 1, text.substr(1));
     return;
   }
-  passing = false;
   prepend(frames, id);
   wire.reading_client_ = this;
   wire.handlers_.from_client(channel, std::move(frames));
@@ -124,8 +132,7 @@ void ZmtpWire::Client::head(Frames frames) {
 }
 
 void ZmtpWire::Client::tail(std::string_view bytes, bool last) {
-  if (passing) back->peer.continue_message(bytes, last);
-  if (last) passing = false;
+  if (back) back->peer.continue_message(bytes, last);
 }
 
 void ZmtpWire::Client::command(const zmtp::Command& command) {
@@ -152,7 +159,7 @@ bool ZmtpWire::Client::wants(std::string_view topic) const {
 // A client whose kernel is behind waits at its own end, as it would without the guard.
 bool ZmtpWire::Client::wants_to_read() const {
   if (!back) return peer.unsent() < kBehind;
-  if (!passing && !wire.handlers_.passes_at_once()) return true;
+  if (!back->peer.mid_message() && !wire.handlers_.passes_at_once()) return true;
   if (channel == Channel::shell && wire.owed_ > 0) return false;
   return back->peer.open() && back->peer.unsent() < kBehind;
 }
@@ -175,17 +182,7 @@ void ZmtpWire::to_kernel(Channel channel, Frames frames) {
     return own_[static_cast<size_t>(channel)]->peer.send(encode(frames, 0));
   }
   if (!frames.tail) return client->back->peer.send(encode(frames, 1));
-  client->passing = client == reading_client_ && client->back->peer.begin_message(encode(frames, 1));
-}
-
-// The kernel takes what comes by several connections in any order, and the guard's own code has to run first.
-void ZmtpWire::owe(int change) {
-  const bool was_owed = owed_ > 0;
-  owed_ = std::max(0, owed_ + change);
-  if (was_owed == (owed_ > 0)) return;
-  for (auto& client : clients_) {
-    if (client.channel == Channel::shell && client.back) client.back->peer.set_on_hold(owed_ > 0);
-  }
+  if (client == reading_client_) client->back->peer.begin_message(encode(frames, 1));
 }
 
 void ZmtpWire::to_client(Channel channel, Frames frames) {
@@ -194,7 +191,7 @@ void ZmtpWire::to_client(Channel channel, Frames frames) {
   const std::string_view id = text_of(frames[0]);
   if (Client* client = find(channel, id)) {
     if (!frames.tail) return client->peer.send(encode(frames, 1));
-    if (reading_back_ && client->peer.begin_message(encode(frames, 1))) reading_back_->followers = {client};
+    if (reading_back_) reading_back_->follow(*client, encode(frames, 1));
     return;
   }
   for (auto& missing : missing_) {
@@ -217,8 +214,8 @@ void ZmtpWire::publish(Frames frames) {
     }
     if (!frames.tail) {
       client.peer.send(bytes);
-    } else if (reading_back_ && client.peer.begin_message(bytes)) {
-      reading_back_->followers.push_back(&client);
+    } else if (reading_back_) {
+      reading_back_->follow(client, bytes);
     }
   }
   for (auto& missing : missing_) {

@@ -89,13 +89,22 @@ void ZmtpWire::connect_kernel(const Connection& back) {
   owe(-owed_);
 }
 
+// The kernel takes what comes by several connections in any order, and the guard's own code has to run first.
+void ZmtpWire::owe(int change) {
+  const bool was_owed = owed_ > 0;
+  owed_ = std::max(0, owed_ + change);
+  if (was_owed == (owed_ > 0)) return;
+  for_each_back([&](Back& back) {
+    if (back.channel == Channel::shell && !back.id.empty()) back.peer.set_on_hold(owed_ > 0);
+  });
+}
+
 void ZmtpWire::lose(Back& back) {
   back.peer.close();
   for (Client* follower : back.followers) {
-    if (follower->peer.mid_message()) cut(*follower);
+    if (!follower->peer.abandon_message()) cut(*follower);
   }
   back.followers.clear();
-  if (back.client) back.client->passing = false;
   if (&back == own_[index(Channel::iopub)].get() && back.was_open) lost_ = true;
   back.was_open = false;
 }
@@ -162,8 +171,19 @@ void ZmtpWire::forget(Client& client) {
   // What it said before it left still goes to the kernel, unless it broke off within a message.
   Peer& peer = client.back->peer;
   client.back->client = nullptr;
-  if (client.passing || !peer.connected()) return;
+  if (!peer.abandon_message()) return;
   leaving_.push_back({std::move(client.back), Clock::now() + kLeavingPatience});
+}
+
+// A second connection with the same identity would be ignored by the kernel as long as it has the first.
+std::unique_ptr<ZmtpWire::Back> ZmtpWire::take_from_leaving(Channel channel, std::string_view id) {
+  const auto found = std::find_if(leaving_.begin(), leaving_.end(), [&](const Leaving& leaving) {
+    return leaving.back->channel == channel && leaving.back->id == id && !leaving.back->peer.finishing();
+  });
+  if (found == leaving_.end()) return nullptr;
+  auto back = std::move(found->back);
+  leaving_.erase(found);
+  return back;
 }
 
 void ZmtpWire::sweep(TimePoint now) {
@@ -178,7 +198,8 @@ void ZmtpWire::sweep(TimePoint now) {
   }
   leaving_.remove_if([&](Leaving& leaving) {
     Peer& peer = leaving.back->peer;
-    if (peer.open() && !peer.mid_message()) peer.finish();
+    if (peer.has_waiting()) return now > leaving.until;
+    if (peer.open()) peer.finish();
     return !peer.connected() || now > leaving.until;
   });
   missing_.erase(std::remove_if(missing_.begin(), missing_.end(), [&](auto& m) { return now > m.until; }),

@@ -47,6 +47,8 @@ class ZmtpWire final : public Transport {
     void tail(std::string_view bytes, bool last) override;
     void command(const zmtp::Command&) override {}
     bool wants_to_read() const;
+    // The rest of the message that is being read goes to this client too, behind `head_of_message`.
+    void follow(Client& follower, Bytes head_of_message);
 
     ZmtpWire& wire;
     Channel channel;
@@ -74,7 +76,6 @@ class ZmtpWire final : public Transport {
     std::unique_ptr<Back> back;
     std::string id;  // first frame of its messages, for the broker
     std::multiset<std::string, std::less<>> topics;
-    bool passing = false;  // the rest of the message that is being read goes to the kernel
     TimePoint since;
   };
 
@@ -105,6 +106,8 @@ class ZmtpWire final : public Transport {
   int dial_all(TimePoint now);
   void sweep(TimePoint now);
   void forget(Client& client);
+  // The connection to the kernel of a client that has left and is back; null if there is none.
+  std::unique_ptr<Back> take_from_leaving(Channel channel, std::string_view id);
   void accept(Channel channel);
   void flush_all();
   void fill_poller();

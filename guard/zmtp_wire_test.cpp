@@ -113,6 +113,17 @@ class ZmtpWireTest : public testing::Test {
     parts.insert(parts.begin(), id);
     return parts;
   }
+  static Frames frames_of(const std::vector<std::string>& parts) {
+    Frames frames;
+    for (const auto& part : parts) frames.push_back(frame_of(part));
+    return frames;
+  }
+  static std::string hello(const std::string& id) {
+    return zmtp::greeting(1) + zmtp::ready_command({"DEALER", id});
+  }
+  static void say(int fd, const std::string& bytes) {
+    ASSERT_EQ(::send(fd, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  }
   int connect_plainly(Channel channel) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -158,11 +169,53 @@ TEST_F(ZmtpWireTest, LargeBuffersPassWhole) {
   for (size_t i = 0; i < buffer.size(); ++i) buffer[i] = static_cast<char>(i * 7);
   send(client, request("ask", buffer));
   send(client, request("after"));
-  EXPECT_EQ(receive(shell), to("me", request("ask", buffer)));
+  EXPECT_TRUE(receive(shell) == to("me", request("ask", buffer)));
   EXPECT_EQ(receive(shell), to("me", request("after")));
   send(shell, to("me", request("answer", buffer)));
-  EXPECT_EQ(receive(client), request("answer", buffer));
+  EXPECT_TRUE(receive(client) == request("answer", buffer));
   EXPECT_EQ(from_client[0].size(), 7u);  // without the buffer
+}
+
+// Handshake and request in one read, when there is no connection to the kernel yet.
+TEST_F(ZmtpWireTest, WhatComesWithTheHandshakeIsHeard) {
+  start_kernel();
+  const std::string buffer(100 << 10, 'b');
+  const int fd = connect_plainly(Channel::shell);
+  say(fd,
+      hello("me") + *encode(frames_of(request("first", buffer)), 0) + *encode(frames_of(request("next")), 0));
+  EXPECT_EQ(receive(shell), to("me", request("first", buffer)));
+  EXPECT_EQ(receive(shell), to("me", request("next")));
+  ::close(fd);
+}
+
+TEST_F(ZmtpWireTest, WhoLeavesAtOnceIsHeardAndKnownWhenHeIsBack) {
+  start_kernel();
+  wire->to_kernel(Channel::shell, frames_of(request("own")));
+  Parts at_kernel = receive(shell);
+  const int fd = connect_plainly(Channel::shell);
+  say(fd, hello("me") + *encode(frames_of(request("first")), 0));
+  until([&] { return from_client.size() == 1; });
+  ::close(fd);
+  for (int i = 0; i < 5; ++i) turn();
+  client = connect(zmq::socket_type::dealer, Channel::shell, "me");
+  send(client, request("second"));
+  for (int i = 0; i < 5; ++i) turn();
+  send(shell, to(at_kernel[0], request("done")));
+  EXPECT_EQ(receive(shell), to("me", request("first")));
+  EXPECT_EQ(receive(shell), to("me", request("second")));
+}
+
+TEST_F(ZmtpWireTest, WhoLeavesForGoodIsHeard) {
+  start_kernel();
+  wire->to_kernel(Channel::shell, frames_of(request("own")));
+  Parts at_kernel = receive(shell);
+  const int fd = connect_plainly(Channel::shell);
+  say(fd, hello("me") + *encode(frames_of(request("last")), 0));
+  until([&] { return from_client.size() == 1; });
+  ::close(fd);
+  for (int i = 0; i < 5; ++i) turn();
+  send(shell, to(at_kernel[0], request("done")));
+  EXPECT_EQ(receive(shell), to("me", request("last")));
 }
 
 TEST_F(ZmtpWireTest, AClientMayComeBeforeTheKernelAndStayBeyondIt) {
@@ -177,10 +230,7 @@ TEST_F(ZmtpWireTest, AClientMayComeBeforeTheKernelAndStayBeyondIt) {
     send(client, request(kernel));
     EXPECT_EQ(receive(shell), to("me", request(kernel)));
     kill_kernel();
-    Frames word;
-    word.push_back(frame_of("me"));
-    word.push_back(frame_of("it died"));
-    wire->to_client(Channel::shell, std::move(word));
+    wire->to_client(Channel::shell, frames_of({"me", "it died"}));
     EXPECT_EQ(receive(client), Parts{"it died"});
   }
 }
@@ -208,24 +258,19 @@ TEST_F(ZmtpWireTest, WhoIsCutOffInsideAMessageHearsTheRestWhenHeIsBack) {
   int kernel = -1;
   until([&] { return (kernel = accept_from(listener)) >= 0; });
   until([&] { return !topics.empty(); });
-  Frames frames;
-  for (const auto& part : to("t", request("large"))) frames.push_back(frame_of(part));
+  Frames frames = frames_of(to("t", request("large")));
   frames.tail = true;
   std::string bytes = zmtp::greeting(1) + zmtp::ready_command({"XPUB", ""}) + *encode(frames, 0);
   zmtp::append_head(bytes, 0, 1 << 20);
   bytes += "only the beginning of a buffer";
-  ASSERT_EQ(::send(kernel, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  say(kernel, bytes);
   until([&] { return from_kernel.size() == 1; });
-  Frames aside;
-  aside.push_back(frame_of("meanwhile"));
-  wire->to_client(Channel::iopub, std::move(aside));
+  wire->to_client(Channel::iopub, frames_of({"meanwhile"}));
   ::close(kernel);
   ::close(listener);
   until([&] { return wire->kernel_disconnected(); });
   wire->drain();
-  Frames word;
-  word.push_back(frame_of("it died"));
-  wire->to_client(Channel::iopub, std::move(word));
+  wire->to_client(Channel::iopub, frames_of({"it died"}));
   EXPECT_EQ(receive(subscriber), Parts{"meanwhile"});
   EXPECT_EQ(receive(subscriber), Parts{"it died"});
 }
@@ -235,9 +280,7 @@ TEST_F(ZmtpWireTest, WhatAClientAsksComesBehindTheGuardsOwnRequests) {
   client = connect(zmq::socket_type::dealer, Channel::shell, "me");
   send(client, request("first"));
   EXPECT_EQ(receive(shell), to("me", request("first")));
-  Frames own;
-  for (const auto& part : request("own")) own.push_back(frame_of(part));
-  wire->to_kernel(Channel::shell, std::move(own));
+  wire->to_kernel(Channel::shell, frames_of(request("own")));
   send(client, request("second"));
   Parts at_kernel = receive(shell);
   EXPECT_EQ(at_kernel.back(), "own");
@@ -251,6 +294,7 @@ TEST_F(ZmtpWireTest, AnswersHeartbeatsAndPings) {
   client = zmq::socket_t(context, zmq::socket_type::req);
   client.set(zmq::sockopt::linger, 0);
   client.set(zmq::sockopt::heartbeat_ivl, 1);
+  client.set(zmq::sockopt::heartbeat_timeout, 60000);
   client.connect(front.endpoint(Channel::hb));
   for (int i = 0; i < 20; ++i) {
     send(client, {"ping"});
@@ -269,7 +313,7 @@ TEST_F(ZmtpWireTest, EndsConnectionsThatSpeakSomethingElse) {
         greeting + zmtp::command("ERROR", "\x02no"), greeting + std::string("\x00\x01x", 3),
         greeting + zmtp::ready_command({"DEALER", "x"}) + std::string("\x02\xff\0\0\0\0\0\0\0", 9)}) {
     const int fd = connect_plainly(Channel::shell);
-    ASSERT_EQ(::send(fd, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+    say(fd, bytes);
     until_closed(fd);
   }
   client = connect(zmq::socket_type::dealer, Channel::shell, "me");
@@ -293,9 +337,7 @@ TEST_F(ZmtpWireTest, ManySilentConnectionsKeepNobodyOut) {
 TEST_F(ZmtpWireTest, ASlowSubscriberHoldsUpNobody) {
   start_kernel();
   const int slow = connect_plainly(Channel::iopub);
-  const std::string hello =
-      zmtp::greeting(1) + zmtp::ready_command({"SUB", ""}) + zmtp::command("SUBSCRIBE", "");
-  ASSERT_EQ(::send(slow, hello.data(), hello.size(), 0), static_cast<ssize_t>(hello.size()));
+  say(slow, zmtp::greeting(1) + zmtp::ready_command({"SUB", ""}) + zmtp::command("SUBSCRIBE", ""));
   subscriber = connect(zmq::socket_type::sub, Channel::iopub);
   until([&] { return topics.size() == 2; });
   for (int i = 0; i < 8; ++i) {
