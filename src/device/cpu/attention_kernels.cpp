@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "device/aligned.h"
 #include "device/cpu/panel_gemm.h"
 #include "device/cpu/thread_pool.h"
 #include "plimsoll/shape.h"
@@ -285,7 +286,7 @@ AttentionPieces pieces(const AttentionSizes& s, bool backward) {
   AttentionPieces p;
   const auto take = [&](int64_t elements) {
     const int64_t at = p.total;
-    p.total += (elements + 63) / 64 * 64;
+    p.total += aligned(elements);
     return at;
   };
   const int64_t scores = checked_mul(s.block(), s.keys, "attention");

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <utility>
 
+#include "device/aligned.h"
 #include "device/cpu/gemm_kernels.h"
 #include "device/cpu/thread_pool.h"
 #include "hwy/targets.h"
@@ -17,7 +18,7 @@ struct Range {
 
 // What chunk `c` of `chunks` does of [0, size), in whole units.
 Range share(int64_t size, int64_t unit, int64_t chunks, int64_t c) {
-  const int64_t units = (size + unit - 1) / unit;
+  const int64_t units = divide_up(size, unit);
   return {std::min(size, c * units / chunks * unit), std::min(size, (c + 1) * units / chunks * unit)};
 }
 
@@ -34,7 +35,7 @@ struct Item {
   const GemmKernels<T>& kernels() const { return *static_cast<const GemmKernels<T>*>(plan.kernels); }
   int64_t panel(int64_t k, int64_t width) const {
     const int64_t line = 64 / static_cast<int64_t>(sizeof(T));
-    return (k * width + 4 + line - 1) / line * line;
+    return round_up(k * width + 4, line);
   }
 
   // The part of a block that does not depend on where A and B come from; p0 is its first k, of kc.
@@ -181,9 +182,7 @@ struct Item {
     }
   }
 
-  int64_t panels(Range columns) const {
-    return (columns.end - columns.begin + kernels().nr - 1) / kernels().nr;
-  }
+  int64_t panels(Range columns) const { return divide_up(columns.end - columns.begin, kernels().nr); }
 };
 
 template <class T>

@@ -1,5 +1,7 @@
 #include "device/cpu/gemm_kernels.h"
 
+#include "device/aligned.h"
+
 // Accumulators are arrays of vectors, which vectors of unknown length cannot be in.
 #ifndef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
@@ -162,7 +164,7 @@ void block(const GemmBlock<T>& call) {
   const int64_t panels = (call.m + kRows - 1) / kRows;
   // Rows are spread evenly: 32 rows are tiles of 6 and 5 rather than five of 6 and a slow one of 2.
   // The first `larger` of them have `most` rows, the others one less.
-  const int64_t most = call.a_panel ? kRows : (call.m + panels - 1) / panels;
+  const int64_t most = call.a_panel ? kRows : divide_up(call.m, panels);
   const int64_t larger = call.a_panel ? panels : call.m - (most - 1) * panels;
   const auto one = [&](int64_t i, int64_t j) {
     const int64_t row = i * most - (i > larger ? i - larger : 0);

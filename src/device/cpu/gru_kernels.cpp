@@ -176,7 +176,7 @@ T* as(void* p) {
 GruForward::GruForward(const RnnSizes& sizes) : s_(sizes), project_(input_projection(sizes, 3)) {
   const auto size = static_cast<int64_t>(size_of(s_.dtype));
   packed_ = take_bytes(scratch_, packed_elements(s_.dtype, s_.units, 3 * s_.units) * size);
-  local_bytes_ = cache_lines(s_.block() * s_.units * 4 * size);
+  local_bytes_ = aligned(s_.block() * s_.units * 4 * size);
   local_ = take_bytes(scratch_, local_bytes_ * s_.threads);
   gemm_ = take_bytes(scratch_, project_.scratch_bytes());
 }
@@ -208,7 +208,7 @@ GruBackward::GruBackward(const RnnSizes& sizes, bool wants_dx)
   dz_input_ = take_bytes(scratch_, s_.rows() * 3 * s_.units * size);
   dz_state_ = take_bytes(scratch_, s_.rows() * 3 * s_.units * size);
   before_ = take_bytes(scratch_, s_.rows() * s_.units * size);
-  local_bytes_ = cache_lines(s_.block() * s_.units * 4 * size);
+  local_bytes_ = aligned(s_.block() * s_.units * 4 * size);
   local_ = take_bytes(scratch_, local_bytes_ * s_.threads);
   const int64_t most = std::max(for_kernel_.scratch_bytes(), for_recurrent_.scratch_bytes());
   gemm_ = take_bytes(scratch_, std::max(most, wants_dx ? for_x_.scratch_bytes() : 0));

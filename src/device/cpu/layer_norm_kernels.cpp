@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "device/aligned.h"
 #include "device/cpu/row_chunks.h"
 #include "plimsoll/shape.h"
 
@@ -159,7 +160,7 @@ void with_type(DType dtype, const F& f) {
 }
 
 // At most 64 groups keep the partial sums small; 16 rows each make them worth having.
-int64_t group_rows(int64_t rows) { return std::max<int64_t>(16, (rows + 63) / 64); }
+int64_t group_rows(int64_t rows) { return std::max<int64_t>(16, divide_up(rows, 64)); }
 int64_t group_count(int64_t rows) { return (rows + group_rows(rows) - 1) / group_rows(rows); }
 
 template <class T>

@@ -215,7 +215,7 @@ LstmForward::LstmForward(const RnnSizes& sizes)
   packed_ = take_bytes(scratch_, packed_elements(s_.dtype, s_.units, 4 * s_.units) * size);
   if (by_step_)
     packed_kernel_ = take_bytes(scratch_, packed_elements(s_.dtype, s_.features, 4 * s_.units) * size);
-  local_bytes_ = cache_lines(s_.block() * (s_.units * 5 + s_.features) * size);
+  local_bytes_ = aligned(s_.block() * (s_.units * 5 + s_.features) * size);
   local_ = take_bytes(scratch_, local_bytes_ * s_.threads);
   gemm_ = take_bytes(scratch_, by_step_ ? 0 : project_.scratch_bytes());
 }
@@ -257,7 +257,7 @@ LstmBackward::LstmBackward(const RnnSizes& sizes, bool wants_dx)
     packed_kernel_ = take_bytes(scratch_, packed_elements(s_.dtype, 4 * s_.units, s_.features) * size);
   dz_ = take_bytes(scratch_, s_.rows() * 4 * s_.units * size);
   before_ = take_bytes(scratch_, s_.rows() * s_.units * size);
-  local_bytes_ = cache_lines(s_.block() * s_.units * 6 * size);
+  local_bytes_ = aligned(s_.block() * s_.units * 6 * size);
   local_ = take_bytes(scratch_, local_bytes_ * s_.threads);
   const int64_t most = std::max(for_kernel_.scratch_bytes(), for_recurrent_.scratch_bytes());
   gemm_ = take_bytes(scratch_, std::max(most, wants_dx && !by_step_ ? for_x_.scratch_bytes() : 0));

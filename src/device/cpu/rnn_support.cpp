@@ -92,7 +92,7 @@ Gemm input_gradient(const RnnSizes& s, int64_t gates) {
 // Threads share out the columns: each column is one sum in order of the rows.
 void column_sums(DType dtype, const void* x, int64_t rows, int64_t n, void* sums, int threads) {
   constexpr int64_t kColumns = 128;
-  const int64_t chunks = (n + kColumns - 1) / kColumns;
+  const int64_t chunks = divide_up(n, kColumns);
   auto chunk = [&](int64_t c, int) noexcept {
     const int64_t j = c * kColumns;
     const size_t some = u(std::min(kColumns, n - j));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "device/aligned.h"
 #include "device/cpu/gemm.h"
 #include "device/cpu/panel_gemm.h"
 #include "plimsoll/dtype.h"
@@ -19,8 +20,8 @@ struct RnnSizes {
   int64_t rows() const { return batch * time; }
   // Batch rows one thread takes through all steps, at least the 6 of a tile. Rows are independent, so the cut
   // changes no bit.
-  int64_t block() const { return std::clamp<int64_t>((batch + threads - 1) / threads, 6, 48); }
-  int64_t blocks() const { return (batch + block() - 1) / block(); }
+  int64_t block() const { return std::clamp<int64_t>(divide_up(batch, threads), 6, 48); }
+  int64_t blocks() const { return divide_up(batch, block()); }
   // The threads worth waking for the recurrent part.
   int step_threads() const {
     return static_cast<double>(rows() * units) * static_cast<double>(units) < 2e5 ? 1 : threads;
@@ -31,10 +32,9 @@ struct RnnSizes {
 };
 
 // Pieces of scratch, one after the other, in whole cache lines.
-inline int64_t cache_lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 inline int64_t take_bytes(int64_t& end, int64_t bytes) {
   const int64_t at = end;
-  end += cache_lines(bytes);
+  end += aligned(bytes);
   return at;
 }
 inline char* bytes_at(void* scratch, int64_t offset) { return static_cast<char*>(scratch) + offset; }

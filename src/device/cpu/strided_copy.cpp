@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "device/aligned.h"
 #include "device/cpu/thread_pool.h"
 #include "device/cpu/transpose_words.h"
 
@@ -89,7 +90,7 @@ void StridedCopy::rows(int64_t begin, int64_t end, T* to, const T* from) const {
 template <class T>
 void StridedCopy::planes(int64_t begin, int64_t end, T* to, const T* from) const {
   const size_t last = static_cast<size_t>(rank_) - 1, across = static_cast<size_t>(across_);
-  const int64_t strips = (dims_[across] + kBlock - 1) / kBlock;
+  const int64_t strips = divide_up(dims_[across], kBlock);
   for (int64_t item = begin; item < end; ++item) {
     const int64_t first = item % strips * kBlock;
     T* t = to + first * to_[across];
@@ -122,15 +123,14 @@ template <class T>
 void StridedCopy::run_as(T* to, const T* from) const {
   const int64_t across = across_ < 0 ? 1 : dims_[static_cast<size_t>(across_)];
   const int64_t inner = dims_[static_cast<size_t>(rank_) - 1];
-  const int64_t items =
-      across_ < 0 ? total_ / inner : total_ / inner / across * ((across + kBlock - 1) / kBlock);
+  const int64_t items = across_ < 0 ? total_ / inner : total_ / inner / across * divide_up(across, kBlock);
   const int64_t per_item = std::max<int64_t>(1, total_ / std::max<int64_t>(1, items));
   const int64_t chunk = std::max<int64_t>(1, (1 << 16) / per_item);
   const auto body = [&](int64_t c, int) noexcept {
     const int64_t begin = c * chunk, end = std::min(items, begin + chunk);
     across_ < 0 ? rows(begin, end, to, from) : planes(begin, end, to, from);
   };
-  parallel_for((items + chunk - 1) / chunk, threads_, body);
+  parallel_for(divide_up(items, chunk), threads_, body);
 }
 
 void StridedCopy::run(void* to, const void* from) const {

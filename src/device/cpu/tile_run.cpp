@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/aligned.h"
 #include "device/cpu/thread_pool.h"
 #include "device/cpu/tile_plan.h"
 
@@ -186,7 +187,7 @@ class ChunkRun {
     const TilePlan::FoldStep& fold = p_.folds[f];
     const int64_t size = static_cast<int64_t>(fold.fns.acc_size);
     if (p_.partial) return shared_ + fold.shared + chunk_ * fold.elements * size;
-    return wide(f) + (fold.wide * size + 63) / 64 * 64;
+    return wide(f) + aligned(fold.wide * size);
   }
 
   void start_folds(int64_t unit) {
