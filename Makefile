@@ -14,7 +14,7 @@ FUZZ_LIMITS := -timeout=20 -rss_limit_mb=3072 -max_len=32768
 empty :=
 either = ^($(subst $(empty) $(empty),|,$(strip $(1))))(_[0-9])?$$
 
-.PHONY: help setup build demo test bench asan tsan fuzz test-arm64 format tidy clean
+.PHONY: help setup build demo test bench asan tsan fuzz test-arm64 test-avx512 format tidy clean
 
 help:  ## says what there is
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/make \1\t\2/' | expand -t 18
@@ -66,6 +66,12 @@ test-arm64:  ## builds for AArch64 and runs the engine's tests under qemu-user
 	cmake --build build/arm64 --parallel $(JOBS) --target $(addsuffix _test,$(ENGINE_TESTS) random_graphs)
 	ctest --test-dir build/arm64 --output-on-failure --parallel $(JOBS) -R '$(call either,$(ENGINE_TESTS))'
 	GTEST_FILTER='OtherRandomGraphs.*' PLIMSOLL_RANDOM_GRAPHS=1:100 ctest --test-dir build/arm64 --output-on-failure --no-tests=error -R '^random_graphs_0$$'
+
+test-avx512:  ## runs the kernels' tests on an emulated processor with AVX-512 (an hour)
+	@scripts/setup.sh --avx512
+	cmake --preset release
+	cmake --build build --parallel $(JOBS) --target op_sweep_test device_test
+	scripts/test_avx512.sh
 
 format: setup  ## formats the C++ files changed since main
 	git diff --name-only --diff-filter=d main -- '*.cpp' '*.h' | xargs -r clang-format -i

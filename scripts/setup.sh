@@ -3,6 +3,7 @@
 # into .venv, and oneDNN 3 into .deps/onednn where the system has none. Silent and quick when nothing is missing.
 #   scripts/setup.sh            for make build, test, demo
 #   scripts/setup.sh --arm64    also what make test-arm64 needs
+#   scripts/setup.sh --avx512   also what make test-avx512 needs
 # PLIMSOLL_SKIP_SETUP=1 makes it do nothing. CI=true makes a part that cannot be installed an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,6 +24,7 @@ arm64_packages=(
   # libhdf5-dev cannot be there for two architectures at once: the libraries alone, its headers serve both
   libhdf5-103-1:arm64 libhdf5-hl-100:arm64
 )
+avx512_packages=(bochs bochsbios vgabios grub-common grub-pc-bin xorriso mtools cpio busybox-static)
 deps=${PLIMSOLL_DEPS:-.deps}
 
 say() { echo "setup: $*"; }
@@ -134,6 +136,7 @@ if [ "${1:-}" = --arm64 ]; then
   fi
   install_packages "${arm64_packages[@]}"
 fi
+[ "${1:-}" != --avx512 ] || install_packages "${avx512_packages[@]}"
 
 # Nothing to do if this very setup has been completed here and its results are still there.
 stamp=.deps/setup.stamp

@@ -328,13 +328,6 @@ Head<T> head_of(const AttentionSizes& s, int64_t index, const void* q, const voi
   return h;
 }
 
-// Little work stays on one thread.
-int threads_for(const AttentionSizes& s) {
-  const double work = static_cast<double>(s.batch * s.heads) * static_cast<double>(s.queries) *
-                      static_cast<double>(s.keys) * static_cast<double>(s.width + s.value_width);
-  return work < 1e5 ? 1 : s.threads;
-}
-
 void run_head(const Head<float>& h, const AttentionPieces& at, bool backward) {
   backward ? HWY_DYNAMIC_DISPATCH(backward_f32)(h, at) : HWY_DYNAMIC_DISPATCH(forward_f32)(h, at);
 }
@@ -351,7 +344,7 @@ void forward(const AttentionSizes& s, const AttentionForward& a, void* scratch) 
     h.lse = static_cast<T*>(a.lse) + i * s.queries;
     run_head(h, at, false);
   };
-  parallel_for(s.batch * s.heads, threads_for(s), one);
+  parallel_for(s.batch * s.heads, s.threads, one);
 }
 
 template <class T>
@@ -370,7 +363,7 @@ void backward(const AttentionSizes& s, const AttentionBackward& a, void* scratch
     if (a.dbias != nullptr) h.dbias = static_cast<T*>(a.dbias) + i * s.queries * s.keys;
     run_head(h, at, true);
   };
-  parallel_for(s.batch * s.heads, threads_for(s), one);
+  parallel_for(s.batch * s.heads, s.threads, one);
 }
 
 }  // namespace

@@ -62,12 +62,9 @@ void run_filter_kernel(const FilterKernel<T>& k, void* const* args) {
              dbias, static_cast<T*>(args[k.bias ? 4 : 3]));
 }
 
-constexpr double kSmallWork = 2e5;  // flops below which waking a second thread costs more than it gives
-int threads_for(const ConvGeometry& g, int most) { return g.flops() < kSmallWork ? 1 : most; }
-
 template <class T>
 Kernel own_forward(const ConvGeometry& g, bool turned, int inputs, const ConvEpilogue& e, int threads) {
-  return forward_kernel<T>({plan_forward<T>(g, turned, threads_for(g, threads)), inputs, e});
+  return forward_kernel<T>({plan_forward<T>(g, turned, threads), inputs, e});
 }
 
 struct DepthwiseKernel {
@@ -90,14 +87,14 @@ void run_depthwise_filter_kernel(const DepthwiseKernel& k, void* const* args) {
 
 template <class T>
 Kernel own_depthwise(const ConvGeometry& g, bool turned, int threads) {
-  DepthwiseKernel k{plan_depthwise<T>(g, turned, false, threads_for(g, threads))};
+  DepthwiseKernel k{plan_depthwise<T>(g, turned, false, threads)};
   const int64_t scratch = depthwise_scratch_bytes<T>(k.plan, false);
   return make_kernel<DepthwiseKernel, run_depthwise_kernel<T>>("highway depthwise", std::move(k), scratch);
 }
 
 template <class T>
 Kernel own_depthwise_filter(const ConvGeometry& g, bool bias, int threads) {
-  DepthwiseKernel k{plan_depthwise<T>(g, false, true, threads_for(g, threads)), bias};
+  DepthwiseKernel k{plan_depthwise<T>(g, false, true, threads), bias};
   const int64_t scratch = depthwise_scratch_bytes<T>(k.plan, true);
   return make_kernel<DepthwiseKernel, run_depthwise_filter_kernel<T>>("highway depthwise_grad_filter",
                                                                       std::move(k), scratch);
@@ -132,7 +129,7 @@ Kernel own_conv_grad_input(const KernelQuery& q) {
 
 template <class T>
 Kernel own_filter(const ConvGeometry& g, bool bias, int threads) {
-  FilterKernel<T> k{plan_filter<T>(g, threads_for(g, threads)), bias};
+  FilterKernel<T> k{plan_filter<T>(g, threads), bias};
   const int64_t scratch = filter_scratch_bytes<T>(k.plan);
   return make_kernel<FilterKernel<T>, run_filter_kernel<T>>("highway conv_grad_filter", std::move(k),
                                                             scratch);

@@ -24,7 +24,6 @@ using dnnl::primitive_attr;
 using Binding = OnednnCall::Binding;
 
 constexpr size_t kMostArgs = 8;
-constexpr double kSmallWork = 1e6;  // flops below which waking a second thread costs more than it gives
 
 // The convolution to run in place of the one asked for.
 struct Task {
@@ -214,10 +213,6 @@ dnnl::convolution_backward_weights::primitive_desc weights_desc(const Task& t, b
   return {engine(), direct, x, w, b, y, strides, dilates, low, high, hint, user_scratchpad()};
 }
 
-int threads_for(const ConvGeometry& g, int most) {
-  return available_threads(g.flops() < kSmallWork ? 1 : most);
-}
-
 OnednnCall reorder(const memory::desc& from, int from_arg, const memory::desc& to, int to_arg, int threads) {
   const dnnl::reorder::primitive_desc desc(engine(), from, engine(), to, user_scratchpad());
   return OnednnCall(dnnl::reorder(desc), {{DNNL_ARG_FROM, from_arg}, {DNNL_ARG_TO, to_arg}}, threads);
@@ -261,7 +256,7 @@ int weights_arg(const ConvCall& c, const Task& t, const memory::desc& plain, con
 
 // x, kernel [, bias, more...] -> y, with what the epilogue, if there is one, names.
 Kernel forward(const KernelQuery& q, const Task& t, const ConvEpilogue* e, const primitive_attr& attr) {
-  const int threads = threads_for(t.g, q.threads);
+  const int threads = available_threads(q.threads);
   const ScopedThreads cap(threads);
   const auto desc = good(forward_desc(t, e != nullptr, attr));
   const memory::desc plain = kernel_desc(t), packed = desc.weights_desc();
@@ -285,7 +280,7 @@ Kernel forward(const KernelQuery& q, const Task& t, const ConvEpilogue* e, const
 
 // dy, kernel -> dx
 Kernel backward_data(const KernelQuery& q, const Task& t) {
-  const int threads = threads_for(t.g, q.threads);
+  const int threads = available_threads(q.threads);
   const ScopedThreads cap(threads);
   const Hint hint = forward_desc(t, false, user_scratchpad());
   const auto desc = good(data_desc(t, hint));
@@ -303,7 +298,7 @@ Kernel backward_data(const KernelQuery& q, const Task& t) {
 Kernel backward_weights(const KernelQuery& q, const Task& t, bool bias) {
   if (bias && t.transposed)
     fail(ErrorKind::unsupported, "conv_grad_filter", "no bias of a transposed convolution");
-  const int threads = threads_for(t.g, q.threads);
+  const int threads = available_threads(q.threads);
   const ScopedThreads cap(threads);
   const Hint hint = forward_desc(t, bias, user_scratchpad());
   const auto desc = good(weights_desc(t, bias, hint));
