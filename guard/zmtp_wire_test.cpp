@@ -218,6 +218,21 @@ TEST_F(ZmtpWireTest, WhoLeavesForGoodIsHeard) {
   EXPECT_EQ(receive(shell), to("me", request("last")));
 }
 
+TEST_F(ZmtpWireTest, ClientsThatComeSpeakAndGoAreAllHeardAndAnswered) {
+  start_kernel();
+  for (int i = 0; i < 60; ++i) {
+    SCOPED_TRACE(i);
+    const std::string id = "client" + std::to_string(i), buffer(static_cast<size_t>(i % 7) * 40000, 'b');
+    client = connect(zmq::socket_type::dealer, Channel::shell, id);
+    for (const char* content : {"first", "second"}) send(client, request(content, buffer));
+    for (const char* content : {"first", "second"}) {
+      ASSERT_TRUE(receive(shell) == to(id, request(content, buffer)));
+      send(shell, to(id, request("answer", buffer)));
+    }
+    for (int answer = 0; answer < 2; ++answer) ASSERT_TRUE(receive(client) == request("answer", buffer));
+  }
+}
+
 TEST_F(ZmtpWireTest, AClientMayComeBeforeTheKernelAndStayBeyondIt) {
   passes = false;
   client = connect(zmq::socket_type::dealer, Channel::shell, "me");
