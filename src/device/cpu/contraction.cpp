@@ -135,12 +135,46 @@ std::optional<GemmProblem> as_gemm(const Operand& a, const Operand& b) {
   return p;
 }
 
+// A long sum, as over the rows of a batch in the gradient of a weight, is taken in two halves, products of
+// their own, which are added at the end. So each thread packs only what it uses, and reads the rows that it
+// had in the kernels before. Depends on the problem alone, as the order of sums has to.
+constexpr int64_t kLongSum = 2048;
+constexpr int64_t kMostAdded = 1 << 20;  // elements
+
+bool in_halves(const GemmProblem& p) {
+  const bool plain = p.batch * p.outer == 1 && !p.bias && !p.relu && !p.post;
+  return plain && p.k >= kLongSum && p.k % 2 == 0 && p.m * p.n <= kMostAdded;
+}
+
+GemmProblem half_of(GemmProblem p) {
+  p.k /= 2;
+  p.batch = 2;
+  p.a_batch = p.k * p.a_col;
+  p.b_batch = p.k * p.b_row;
+  p.c_row = p.n;
+  p.c_batch = p.m * p.n;
+  return p;
+}
+
 struct State {
   Gemm gemm;
-  std::optional<StridedCopy> copy_a, copy_b;
-  int64_t a_offset, b_offset;  // of the copies in scratch; the Gemm's own begins at 0
-  int bias, out;               // indices of arguments; bias -1: none
+  DType dtype;
+  int64_t added = 0;          // elements of the result that are a sum of two halves; 0: it comes as it is
+  int64_t halves_offset = 0;  // of the halves in scratch; the Gemm's own begins at 0
+  std::optional<StridedCopy> copy_a = {}, copy_b = {};
+  int64_t a_offset = 0, b_offset = 0;  // of the copies in scratch
+  int bias = -1, out = 2;              // indices of arguments; bias -1: none
 };
+
+template <class T>
+void add_halves(const State& s, const void* halves, void* out) {
+  const T* const x = static_cast<const T*>(halves);
+  const int threads = s.gemm.threads();
+  parallel_for(threads, threads, [&](int64_t chunk, int) noexcept {
+    const int64_t begin = s.added * chunk / threads, end = s.added * (chunk + 1) / threads;
+    for (int64_t i = begin; i < end; ++i) static_cast<T*>(out)[i] = x[i] + x[s.added + i];
+  });
+}
 
 void run(const State& s, void* const* args) {
   auto* const scratch = static_cast<char*>(args[s.out + 1]);
@@ -151,7 +185,11 @@ void run(const State& s, void* const* args) {
   };
   const void* const a = operand(0, s.copy_a, s.a_offset);
   const void* const b = operand(1, s.copy_b, s.b_offset);
-  s.gemm.run(a, b, s.bias < 0 ? nullptr : args[s.bias], args[s.out], scratch);
+  void* const halves = scratch + s.halves_offset;
+  s.gemm.run(a, b, s.bias < 0 ? nullptr : args[s.bias], s.added > 0 ? halves : args[s.out], scratch);
+  if (s.added == 0) return;
+  s.dtype == DType::f32 ? add_halves<float>(s, halves, args[s.out])
+                        : add_halves<double>(s, halves, args[s.out]);
 }
 
 }  // namespace
@@ -174,8 +212,15 @@ Kernel prepare_contraction(const KernelQuery& q, const ContractionAxes& axes,
   p->post = epilogue.post;
   std::copy_n(epilogue.post_params, 4, p->post_params);
 
-  State s{Gemm(*p), std::nullopt, std::nullopt, 0, 0, epilogue.bias ? 2 : -1, epilogue.bias ? 3 : 2};
+  const bool halved = in_halves(*p);
+  State s{Gemm(halved ? half_of(*p) : *p), p->dtype};
+  if (epilogue.bias) s.bias = 2, s.out = 3;
   int64_t scratch = aligned(s.gemm.scratch_bytes());
+  if (halved) {
+    s.added = p->m * p->n;
+    s.halves_offset = scratch;
+    scratch += aligned(2 * s.added * static_cast<int64_t>(size_of(p->dtype)));
+  }
   const auto add_copy = [&](const Operand& x, std::optional<StridedCopy>& copy, int64_t& offset) {
     StridedCopy::Strides from{}, to{};
     std::copy(x.strides.begin(), x.strides.end(), from.begin());

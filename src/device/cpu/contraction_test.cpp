@@ -47,7 +47,7 @@ std::vector<T> run(const Kernel& kernel, const std::vector<T>& a, const std::vec
 }
 
 template <class T>
-void check(const Case& c) {
+void check(const Case& c, double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-13) {
   const DType dtype = sizeof(T) == 4 ? DType::f32 : DType::f64;
   const Shape shape = result_shape(c);
   SCOPED_TRACE(concat(c.a, " . ", c.b, " -> ", shape));
@@ -62,8 +62,7 @@ void check(const Case& c) {
   const auto outputs = static_cast<size_t>(shape.elements());
   const auto got = run(prepare_contraction(q, axes, {}), a, b, outputs);
   const auto want = run(prepare_contraction_reference(q, axes), a, b, outputs);
-  for (size_t i = 0; i < got.size(); ++i)
-    ASSERT_NEAR(got[i], want[i], sizeof(T) == 4 ? 2e-5 : 1e-13) << "element " << i;
+  for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], tolerance) << "element " << i;
 }
 
 TEST(Contraction, MatchesTheReferenceOnTypicalAxes) {
@@ -81,6 +80,20 @@ TEST(Contraction, MatchesTheReferenceOnTypicalAxes) {
        }) {
     check<float>(c);
     check<double>(c);
+  }
+}
+
+// Long sums, which are taken in halves, and one that cannot be.
+TEST(Contraction, MatchesTheReferenceOnLongSums) {
+  for (const int64_t k : {2048, 2050, 4098, 2049}) {
+    for (const Case& c : std::vector<Case>{{{k, 37}, {k, 21}, {0}, {0}, {}, {}},
+                                           {{37, k}, {k, 21}, {1}, {0}, {}, {}},
+                                           {{2, k / 2, 64}, {2, k / 2, 96}, {0, 1}, {0, 1}, {}, {}},
+                                           {{k, 1}, {k, 1}, {0}, {0}, {}, {}},
+                                           {{k, 0}, {k, 3}, {0}, {0}, {}, {}}}) {
+      check<float>(c, 2e-4);
+      check<double>(c, 1e-12);
+    }
   }
 }
 

@@ -24,9 +24,9 @@ constexpr int64_t kDirectPanels =
 constexpr int64_t kStreamKc =
     8;  // rows of a large B read side by side, as streams, for one to three rows of C,
 constexpr int64_t kStreamRows = 3;
-constexpr int64_t kDirectKc = 64;        // and for a few more
-constexpr int64_t kPackColumns = 96;     // A is packed if that many columns of C use it,
-constexpr int64_t kPackShortRows = 384;  // or that many if its rows are contiguous and end within one block
+constexpr int64_t kDirectKc = 64;     // and for a few more
+constexpr int64_t kPackColumns = 96;  // A is packed if that many columns of C use it,
+constexpr int64_t kPackRows = 384;    // or that many if its rows are contiguous
 
 // `size` in the fewest equal blocks of at most `most`, whole units each.
 int64_t even_block(int64_t size, int64_t most, int64_t unit) {
@@ -124,8 +124,7 @@ void choose_blocks(GemmPlan& plan, const GemmKernels<T>& kernels) {
   plan.nc = plan.shared ? even_block(p.n, kNc, kernels.nr)
                         : even_block(divide_up(p.n, plan.col_chunks) + spare, kOwnNc, kernels.nr);
   plan.mc = even_block(divide_up(p.m, plan.row_chunks), kMc, kernels.mr);
-  const bool short_rows = p.a_col == 1 && p.k <= plan.kc;
-  plan.pack_a = p.n >= (short_rows ? kPackShortRows : kPackColumns) || (p.a_col != 1 && p.a_row != 1);
+  plan.pack_a = p.n >= (p.a_col == 1 ? kPackRows : kPackColumns) || (p.a_col != 1 && p.a_row != 1);
   // A panel may be written up to four elements past its end.
   const int64_t a_panel = round_up(plan.kc * kernels.mr + 4, line),
                 b_panel = round_up(plan.kc * kernels.nr + 4, line);
