@@ -67,7 +67,7 @@ test-arm64:  ## builds for AArch64 and runs the engine's tests under qemu-user
 	ctest --test-dir build/arm64 --output-on-failure --parallel $(JOBS) -R '$(call either,$(ENGINE_TESTS))'
 	GTEST_FILTER='OtherRandomGraphs.*' PLIMSOLL_RANDOM_GRAPHS=1:100 ctest --test-dir build/arm64 --output-on-failure --no-tests=error -R '^random_graphs_0$$'
 
-test-avx512:  ## runs the kernels' tests on an emulated processor with AVX-512 (an hour)
+test-avx512:  ## runs the kernels' tests on an emulated processor with AVX-512 (half an hour)
 	@scripts/setup.sh --avx512
 	cmake --preset release
 	cmake --build build --parallel $(JOBS) --target op_sweep_test device_test

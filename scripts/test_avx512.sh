@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Runs tests on AVX-512 where no processor has it: boots Linux in Bochs, an emulator whose Skylake-X has (qemu has no
-# AVX-512), with the tests of build/bin in its memory. Some hundred times slower than a processor: an hour for all.
+# AVX-512), with the tests of build/bin in its memory. Some hundred times slower than a processor: half an hour for all.
 #   scripts/test_avx512.sh                                          the sweep of all ops over all targets, and the kernels' tests
 #   scripts/test_avx512.sh 'device_test --gtest_filter=Winograd*'   these commands
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- "op_sweep_test --gtest_filter='*HighwayTargets*'" device_test
+# Bochs 2.7 rounds ties of f16 away from even; so one test fails there on AVX2 too, and on no processor.
+[ $# -gt 0 ] || set -- "op_sweep_test --gtest_filter='*HighwayTargets*'" "device_test --gtest_filter=-Tile.RoundsHalves*"
 
 work=build/avx512
 kernel=.deps/avx512-kernel
