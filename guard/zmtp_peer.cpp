@@ -100,7 +100,7 @@ void Peer::send_waiting() {
 }
 
 std::deque<Bytes> Peer::take_waiting() {
-  if (begun_) abandon_message();
+  abandon_message();
   return std::exchange(waiting_, {});
 }
 

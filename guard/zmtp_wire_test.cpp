@@ -133,6 +133,18 @@ class ZmtpWireTest : public testing::Test {
     EXPECT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
     return fd;
   }
+  // "me" asks for `content` while the guard's own request is not answered yet, and leaves. Returns the
+  // identity by which the kernel can answer the guard.
+  std::string speak_on_hold_and_leave(const std::string& content) {
+    wire->to_kernel(Channel::shell, frames_of(request("own")));
+    std::string own = receive(shell)[0];
+    const int fd = connect_plainly(Channel::shell);
+    say(fd, hello("me") + *encode(frames_of(request(content)), 0));
+    until([&] { return from_client.size() == 1; });
+    ::close(fd);
+    for (int i = 0; i < 5; ++i) turn();
+    return own;
+  }
   // Waits for the other end to close.
   void until_closed(int fd) {
     char bytes[256];
@@ -190,31 +202,19 @@ TEST_F(ZmtpWireTest, WhatComesWithTheHandshakeIsHeard) {
 
 TEST_F(ZmtpWireTest, WhoLeavesAtOnceIsHeardAndKnownWhenHeIsBack) {
   start_kernel();
-  wire->to_kernel(Channel::shell, frames_of(request("own")));
-  Parts at_kernel = receive(shell);
-  const int fd = connect_plainly(Channel::shell);
-  say(fd, hello("me") + *encode(frames_of(request("first")), 0));
-  until([&] { return from_client.size() == 1; });
-  ::close(fd);
-  for (int i = 0; i < 5; ++i) turn();
+  const std::string own = speak_on_hold_and_leave("first");
   client = connect(zmq::socket_type::dealer, Channel::shell, "me");
   send(client, request("second"));
   for (int i = 0; i < 5; ++i) turn();
-  send(shell, to(at_kernel[0], request("done")));
+  send(shell, to(own, request("done")));
   EXPECT_EQ(receive(shell), to("me", request("first")));
   EXPECT_EQ(receive(shell), to("me", request("second")));
 }
 
 TEST_F(ZmtpWireTest, WhoLeavesForGoodIsHeard) {
   start_kernel();
-  wire->to_kernel(Channel::shell, frames_of(request("own")));
-  Parts at_kernel = receive(shell);
-  const int fd = connect_plainly(Channel::shell);
-  say(fd, hello("me") + *encode(frames_of(request("last")), 0));
-  until([&] { return from_client.size() == 1; });
-  ::close(fd);
-  for (int i = 0; i < 5; ++i) turn();
-  send(shell, to(at_kernel[0], request("done")));
+  const std::string own = speak_on_hold_and_leave("last");
+  send(shell, to(own, request("done")));
   EXPECT_EQ(receive(shell), to("me", request("last")));
 }
 

@@ -70,4 +70,7 @@ echo c > $work/continue
 echo "booting (a minute or two); what the tests say also stands in $work/serial.txt"
 bochs -q -f $work/bochsrc -rc $work/continue < /dev/null > $work/screen.txt 2>&1 &
 tail --pid=$! -n +1 -f $work/serial.txt
-[ "$(grep -c '^RESULT 0 ' $work/serial.txt)" = $# ]
+if [ "$(grep -c '^RESULT 0 ' $work/serial.txt)" != $# ]; then
+  echo "not all of them passed, or it did not boot: see $work/serial.txt and screen.txt" >&2
+  exit 1
+fi

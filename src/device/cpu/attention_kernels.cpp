@@ -286,7 +286,7 @@ AttentionPieces pieces(const AttentionSizes& s, bool backward) {
   AttentionPieces p;
   const auto take = [&](int64_t elements) {
     const int64_t at = p.total;
-    p.total += aligned(elements);
+    p.total += round_up(elements, kAlign);
     return at;
   };
   const int64_t scores = checked_mul(s.block(), s.keys, "attention");
