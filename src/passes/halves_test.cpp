@@ -84,7 +84,8 @@ TEST(Halves, AnUpdateReadsAGradientOfHalves) {
   const Graph g = run_passes(mixed_step(4), {});
   ASSERT_EQ(count(g, "sgd_update"), 3);
   for (const Node& n : g.nodes()) {
-    if (n.op->name == "sgd_update") EXPECT_EQ(g.type(n.inputs[1]).dtype, DType::bf16);
+    if (n.op->name != "sgd_update") continue;
+    EXPECT_EQ(g.type(n.inputs[1]).dtype, DType::bf16);
   }
 }
 
@@ -107,7 +108,8 @@ TEST(Halves, ATablesUpdateTakesTheRowsOfHalvesAlone) {
   EXPECT_EQ(count(out, "embedding_grad"), 0);
   ASSERT_EQ(count(out, "adam_update_rows"), 1);
   for (const Node& n : out.nodes()) {
-    if (n.op->name == "adam_update_rows") EXPECT_EQ(out.type(n.inputs[2]).dtype, DType::bf16);
+    if (n.op->name != "adam_update_rows") continue;
+    EXPECT_EQ(out.type(n.inputs[2]).dtype, DType::bf16);
   }
 }
 
