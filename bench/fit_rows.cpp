@@ -21,6 +21,8 @@ struct FitRow {
   int64_t words = 0;  // 0: the inputs are floats
 };
 
+constexpr std::string_view kHalves = "_bf16";  // under the policy mixed_bfloat16
+
 Layer conv(int64_t filters) { return Conv2D(filters, 3, {.activation = "relu"}); }
 
 Model mlp10() {
@@ -96,7 +98,19 @@ const FitRow kRows[] = {{"mlp10_b32", 32, 200, mlp10, {10}, 1},
                         {"lstm_b32", 32, 4, lstm, {80}, 1, 8000},
                         {"transformer_b16", 16, 3, transformer, {128}, 10, 8000}};
 
-Round round_of(const FitRow& row, int64_t steps, int threads) {
+// While it lives, layers that have no policy of their own compute under mixed_bfloat16.
+class MixedPolicy {
+ public:
+  explicit MixedPolicy(bool on) {
+    if (on) set_dtype_policy("mixed_bfloat16");
+  }
+  MixedPolicy(const MixedPolicy&) = delete;
+  MixedPolicy& operator=(const MixedPolicy&) = delete;
+  ~MixedPolicy() { set_dtype_policy("float32"); }
+};
+
+Round round_of(const FitRow& row, int64_t steps, bool halves, int threads) {
+  const MixedPolicy policy(halves);
   auto model = std::make_shared<Model>(row.make());
   const bool binary = row.classes == 1;
   model->compile({.optimizer = "adam",
@@ -111,7 +125,10 @@ Round round_of(const FitRow& row, int64_t steps, int threads) {
                           : fill(DType::i32, {n}, 0, static_cast<double>(row.classes - 1), 2);
   Round round;
   round.count = steps;
-  round.run = [=, batch = row.batch] { model->fit(x, y, {.batch_size = batch, .verbose = 0}); };
+  round.run = [=, batch = row.batch] {
+    const MixedPolicy during(halves);
+    model->fit(x, y, {.batch_size = batch, .verbose = 0});
+  };
   return round;
 }
 
@@ -119,7 +136,10 @@ Round round_of(const FitRow& row, int64_t steps, int threads) {
 
 std::vector<std::string> fit_row_names() {
   std::vector<std::string> names;
-  for (const FitRow& row : kRows) names.push_back(concat("fit_", row.name));
+  for (const FitRow& row : kRows) {
+    names.push_back(concat("fit_", row.name));
+    names.push_back(concat("fit_", row.name, kHalves));
+  }
   return names;
 }
 
@@ -127,8 +147,9 @@ bool is_fit_row(std::string_view name) { return name.starts_with("fit_") || name
 
 Round make_fit_row(std::string_view name, int threads) {
   for (const FitRow& row : kRows) {
-    if (name == concat("fit_", row.name)) return round_of(row, row.steps, threads);
-    if (name == concat("start_", row.name)) return round_of(row, 1, threads);
+    if (name == concat("fit_", row.name)) return round_of(row, row.steps, false, threads);
+    if (name == concat("fit_", row.name, kHalves)) return round_of(row, row.steps, true, threads);
+    if (name == concat("start_", row.name)) return round_of(row, 1, false, threads);
   }
   fail(ErrorKind::not_found, "bench", "there is no row '", name, "'");
 }

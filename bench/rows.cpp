@@ -52,12 +52,16 @@ int64_t steps_per_round(const models::Model& model) {
   return 1;
 }
 
-Round model_row(const models::Model& model, bool predict, int threads) {
+// In halves: a step under the policy mixed_bfloat16, a forward pass under bfloat16.
+Round model_row(const models::Model& model, bool predict, bool halves, int threads) {
   auto ready = std::make_shared<Ready>();
   ready->inputs = models::sample_batch(model, model.batch);
   if (predict) ready->inputs.pop_back();
-  ready->compile(predict ? models::predict_graph(model, ready->weights, model.batch)
-                         : models::train_graph(model, ready->weights, model.batch),
+  const models::Precision precision = !halves   ? models::Precision{}
+                                      : predict ? models::kBf16
+                                                : models::kMixedBf16;
+  ready->compile(predict ? models::predict_graph(model, ready->weights, model.batch, precision)
+                         : models::train_graph(model, ready->weights, model.batch, precision),
                  threads);
   return round_of(ready, steps_per_round(model));
 }
@@ -75,9 +79,10 @@ Round op_row(int64_t count, int threads, Tensor (*build)(Graph&, Ready&)) {
   return round_of(ready, count);
 }
 
+template <DType kType>
 Tensor matmul_1024(Graph& graph, Ready& ready) {
-  const Tensor a = add_input(graph, ready, fill(DType::f32, {1024, 1024}, 0, 1, 1));
-  return matmul(a, add_input(graph, ready, fill(DType::f32, {1024, 1024}, 0, 1, 2)));
+  const Tensor a = add_input(graph, ready, fill(kType, {1024, 1024}, 0, 1, 1));
+  return matmul(a, add_input(graph, ready, fill(kType, {1024, 1024}, 0, 1, 2)));
 }
 
 Tensor eltwise_chain8(Graph& graph, Ready& ready) {
@@ -132,16 +137,20 @@ Round compile_resnet50(int threads) {
   return round;
 }
 
-constexpr std::string_view kOpRows[] = {"matmul_1024",        "eltwise_chain8_16m", "softmax_xent_4096x1000",
-                                        "layernorm_4096x768", "eager_add8",         "compile_resnet50"};
+constexpr std::string_view kPredict = "_predict", kHalves = "_bf16";
+constexpr std::string_view kOpRows[] = {
+    "matmul_1024",        "matmul_1024_bf16", "eltwise_chain8_16m", "softmax_xent_4096x1000",
+    "layernorm_4096x768", "eager_add8",       "compile_resnet50"};
 
 }  // namespace
 
 std::vector<std::string> row_names() {
   std::vector<std::string> names;
   for (const models::Model& model : models::bench_models()) {
-    names.emplace_back(model.name);
-    names.push_back(concat(model.name, "_predict"));
+    for (const std::string_view halves : {std::string_view(), kHalves}) {
+      names.push_back(concat(model.name, halves));
+      names.push_back(concat(model.name, halves, kPredict));
+    }
   }
   const std::vector<std::string> fits = fit_row_names();
   names.insert(names.end(), fits.begin(), fits.end());
@@ -155,17 +164,22 @@ std::string_view unit_of(std::string_view row) {
 }
 
 Round make_row(std::string_view row, int threads) {
-  if (row == "matmul_1024") return op_row(20, threads, matmul_1024);
+  if (row == "matmul_1024") return op_row(20, threads, matmul_1024<DType::f32>);
+  if (row == "matmul_1024_bf16") return op_row(20, threads, matmul_1024<DType::bf16>);
   if (row == "eltwise_chain8_16m") return op_row(1, threads, eltwise_chain8);
   if (row == "softmax_xent_4096x1000") return op_row(10, threads, softmax_xent);
   if (row == "layernorm_4096x768") return op_row(20, threads, layernorm);
   if (row == "eager_add8") return eager_add8();
   if (row == "compile_resnet50") return compile_resnet50(threads);
   if (is_fit_row(row)) return make_fit_row(row, threads);
-  constexpr std::string_view kPredict = "_predict";
-  const bool predict = row.ends_with(kPredict);
-  if (predict) row.remove_suffix(kPredict.size());
-  return model_row(models::get_model(row), predict, threads);
+  const auto ends_with = [&](std::string_view suffix) {
+    const bool has = row.ends_with(suffix);
+    if (has) row.remove_suffix(suffix.size());
+    return has;
+  };
+  const bool predict = ends_with(kPredict);
+  const bool halves = ends_with(kHalves);
+  return model_row(models::get_model(row), predict, halves, threads);
 }
 
 }  // namespace plimsoll::bench

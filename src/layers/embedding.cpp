@@ -33,11 +33,13 @@ struct EmbeddingLayer final : LayerBase {
   Tensor call(Scope& s, const Tensor& x) override {
     require(input_dim > 0 && output_dim > 0, name(), "expected input_dim and output_dim > 0, got ", input_dim,
             " and ", output_dim);
-    const Tensor table =
-        s.weight("embeddings", {input_dim, output_dim}, o.embeddings_initializer,
-                 {.regularizer = o.embeddings_regularizer, .constraint = o.embeddings_constraint});
+    // Rows are cast, not the table: so its gradient is summed in its own dtype.
+    const Tensor table = s.weight("embeddings", {input_dim, output_dim}, o.embeddings_initializer,
+                                  {.regularizer = o.embeddings_regularizer,
+                                   .constraint = o.embeddings_constraint,
+                                   .dtype = variable_dtype()});
     const Tensor ids = x.dtype() == DType::i32 || x.dtype() == DType::i64 ? x : cast(x, DType::i32);
-    const Tensor y = embedding(table, ids);
+    const Tensor y = cast(embedding(table, ids), s.compute_dtype());
     if (o.mask_zero) s.set_mask(y, not_equal(x, scalar_like(x, 0)));
     return y;
   }

@@ -85,7 +85,7 @@ struct LayerNormalizationLayer final : LayerBase {
       const auto given = [&](const Tensor& w, double otherwise) {
         return w.defined() ? cast(w, dtype) : Tensor::full(dtype, shape, otherwise);
       };
-      return cast(layer_norm(cast(x, dtype), given(gamma, 1), given(beta, 0), o.epsilon), s.compute_dtype());
+      return cast(layer_norm(x, given(gamma, 1), given(beta, 0), o.epsilon), s.compute_dtype());
     }
     Tensor y = standardize(cast(x, dtype), axes, o.epsilon);
     if (gamma.defined()) y = y * cast(reshape(gamma, Shape(spread)), dtype);

@@ -1,7 +1,8 @@
 // adam_update(w, grad, m, v, learning_rate, step): one step of Adam, or of AdamW with weight_decay, with the
 // formulas and roundings of Keras 3. adam_update_rows(w, indices, rows, m, v, learning_rate, step) is the
 // same step on a table whose gradient is `rows` summed at `indices` (embedding_grad), to the same bits,
-// without that gradient in memory. The new weight and slots may take the bytes of the old ones.
+// without that gradient in memory. A gradient may be of halves beside weights of float32. The new weight and
+// slots may take the bytes of the old ones.
 #include "device/cpu/index_reader.h"
 #include "device/cpu/optimizer_kernels.h"
 #include "ops/optimizer_ops.h"
@@ -28,7 +29,7 @@ void check_adam_slots(const OpCall& c, size_t m) {
 
 std::vector<TensorType> infer_adam(const OpCall& c) {
   check_adam_slots(c, 2);
-  require_like_weight(c, 1, "a gradient");
+  require_gradient(c, 1, c.in[0].shape);
   return {c.in[0], c.in[0], c.in[0]};
 }
 
@@ -38,13 +39,13 @@ std::vector<TensorType> infer_adam_rows(const OpCall& c) {
   require(w.rank() == 2, c.op.name, "expected a table (rows, width), got ", c.in[0]);
   require_integer(c, 1, "indices");
   require(w[0] > 0 || c.in[1].shape.elements() == 0, c.op.name, "expected a table with rows, got ", c.in[0]);
-  require_type(c, 2, "the gradients of the rows", c.in[0].dtype,
-               c.in[1].shape.inserted(c.in[1].shape.rank(), w[1]));
+  require_gradient(c, 2, c.in[1].shape.inserted(c.in[1].shape.rank(), w[1]));
   return {c.in[0], c.in[0], c.in[0]};
 }
 
 struct AdamState {
-  DType dtype, rate_dtype, step_dtype;
+  UpdateTypes types;
+  DType rate_dtype, step_dtype;
   AdamRule rule;
   int64_t n;
   RowGradient rows;
@@ -55,15 +56,18 @@ void run_adam(const AdamState& s, void* const* a) {
   const AdamArgs args{
       a[0], a[1], a[2], a[3], read_real(s.rate_dtype, a[4]), read_index(s.step_dtype, a[5], 0),
       a[6], a[7], a[8]};
-  adam_step(s.dtype, s.rule, args, s.n, s.threads);
+  adam_step(s.types, s.rule, args, s.n, s.threads);
 }
-Kernel prepare_adam_wide(const KernelQuery& q) {
-  const AdamState s{
-      q.in[0].dtype, q.in[4].dtype, q.in[5].dtype, adam_rule(q.attrs), q.in[0].shape.elements(), {},
-      q.threads};
+Kernel prepare_adam(const KernelQuery& q) {
+  const AdamState s{{q.in[0].dtype, q.in[1].dtype},
+                    q.in[4].dtype,
+                    q.in[5].dtype,
+                    adam_rule(q.attrs),
+                    q.in[0].shape.elements(),
+                    {},
+                    q.threads};
   return make_kernel<AdamState, run_adam>("highway adam", s);
 }
-Kernel prepare_adam(const KernelQuery& q) { return prepare_widened(q, prepare_adam_wide); }
 
 void run_adam_rows(const AdamState& s, void* const* a) {
   const AdamArgs args{
@@ -71,17 +75,21 @@ void run_adam_rows(const AdamState& s, void* const* a) {
       a[7], a[8], a[9]};
   RowGradient rows = s.rows;
   rows.indices = a[1];
-  adam_rows_step(s.dtype, s.rule, args, rows, a[10], s.threads);
+  adam_rows_step(s.types, s.rule, args, rows, a[10], s.threads);
 }
-Kernel prepare_adam_rows_wide(const KernelQuery& q) {
+Kernel prepare_adam_rows(const KernelQuery& q) {
   const Shape& w = q.in[0].shape;
   const RowGradient rows{q.in[1].dtype, nullptr, q.in[1].shape.elements(), w[0], w[1]};
-  const AdamState s{q.in[0].dtype, q.in[5].dtype, q.in[6].dtype, adam_rule(q.attrs),
-                    w.elements(),  rows,          q.threads};
+  const AdamState s{{q.in[0].dtype, q.in[2].dtype},
+                    q.in[5].dtype,
+                    q.in[6].dtype,
+                    adam_rule(q.attrs),
+                    w.elements(),
+                    rows,
+                    q.threads};
   return make_kernel<AdamState, run_adam_rows>("highway adam by rows", s,
                                                adam_rows_scratch(q.in[0].dtype, rows, q.threads));
 }
-Kernel prepare_adam_rows(const KernelQuery& q) { return prepare_widened(q, prepare_adam_rows_wide); }
 
 struct Adam {
   Tensor w, grad, m, v, learning_rate, step;

@@ -94,11 +94,10 @@ void run(const AttentionSizes& s, void* const* a) {
   void* const* out = a + (s.bias ? 4 : 3);
   attention_forward(s, {a[0], a[1], a[2], s.bias ? a[3] : nullptr, out[0], out[1]}, out[2]);
 }
-Kernel prepare_wide(const KernelQuery& q) {
+Kernel prepare(const KernelQuery& q) {
   const AttentionSizes s = sizes_of(q, q.in.size() == 4);
   return make_kernel<AttentionSizes, run>("highway attention", s, attention_forward_scratch(s));
 }
-Kernel prepare(const KernelQuery& q) { return prepare_widened(q, prepare_wide); }
 
 struct GradState {
   AttentionSizes sizes;
@@ -113,11 +112,10 @@ void run_grad(const GradState& s, void* const* a) {
                       out[2], s.dbias ? out[3] : nullptr},
                      out[s.dbias ? 4 : 3]);
 }
-Kernel prepare_grad_wide(const KernelQuery& q) {
+Kernel prepare_grad(const KernelQuery& q) {
   const GradState s{sizes_of(q, q.attrs.flag("bias")), q.attrs.flag("dbias")};
   return make_kernel<GradState, run_grad>("highway attention", s, attention_backward_scratch(s.sizes));
 }
-Kernel prepare_grad(const KernelQuery& q) { return prepare_widened(q, prepare_grad_wide); }
 
 Tensor scores_of(std::span<const Tensor> in, const Attrs& attrs) {
   const Tensor q = wide(in[0]), k = wide(in[1]);

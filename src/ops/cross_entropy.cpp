@@ -70,15 +70,11 @@ void run_dense_grad(const State& s, void* const* a) {
 }
 
 template <void (*F)(const State&, void* const*)>
-Kernel prepare_wide(const KernelQuery& q) {
+Kernel prepare(const KernelQuery& q) {
   const Shape& shape = q.in[0].shape;
   const int64_t classes = shape.dim(-1);
   const State state{q.in[0].dtype, q.in[1].dtype, {shape.elements() / classes, classes}, q.threads};
   return make_kernel<State, F>("highway cross-entropy", state);
-}
-template <void (*F)(const State&, void* const*)>
-Kernel prepare(const KernelQuery& q) {
-  return prepare_widened(q, prepare_wide<F>);
 }
 
 Tensor log_sum_exp(const Tensor& x) {

@@ -2,11 +2,11 @@
 // applied while the result is in cache. x (..., k), kernel (k, n), bias (n).
 #include "device/cpu/activation.h"
 #include "device/cpu/contraction.h"
-#include "device/cpu/widened.h"
 #include "device/kernel.h"
 #include "graph/grad.h"
 #include "graph/op.h"
 #include "ops/activate.h"
+#include "ops/float_ops.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops/linalg.h"
 #include "plimsoll/ops/math.h"
@@ -53,16 +53,15 @@ void grad(GradContext& g) {
   if (g.wants(2)) g.set(2, leading.empty() ? dz : sum(dz, leading));
 }
 
-Kernel prepare_f32_f64(const KernelQuery& q) {
+Kernel prepare_highway(const KernelQuery& q) {
   const Activation activation = activation_of(q.attrs);
   ContractionEpilogue epilogue;
   epilogue.bias = true;
   epilogue.relu = activation == Activation::relu;
-  if (!epilogue.relu) epilogue.post = activation_kernel(activation, q.in[0].dtype);
+  if (!epilogue.relu) epilogue.post = activation_kernel(activation, wide_type(q.in[0].dtype));
   const Ints last = {q.in[0].shape.rank() - 1}, first = {0};
   return prepare_contraction(q, {last, first, {}, {}}, epilogue);
 }
-Kernel prepare_highway(const KernelQuery& q) { return prepare_widened(q, prepare_f32_f64); }
 
 bool fits_onednn(const KernelQuery& q) {
   const Ints last = {q.in[0].shape.rank() - 1}, first = {0};

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "device/cpu/contraction.h"
-#include "device/cpu/widened.h"
 #include "device/kernel.h"
 #include "graph/grad.h"
 #include "graph/op.h"
@@ -124,11 +123,10 @@ void grad(GradContext& g) {
   if (g.wants(1)) g.set(1, gradient_of_b(axes.a, axes.b, g.dout(), g.in(0)));
 }
 
-Kernel prepare_f32_f64(const KernelQuery& q) {
+Kernel prepare_highway(const KernelQuery& q) {
   const BothAxes axes(q.in[0].shape, q.in[1].shape, q.attrs);
   return prepare_contraction(q, axes.view(), {});
 }
-Kernel prepare_highway(const KernelQuery& q) { return prepare_widened(q, prepare_f32_f64); }
 bool fits_highway(const KernelQuery& q) { return is_float(q.in[0].dtype); }
 
 Kernel prepare_reference(const KernelQuery& q) {

@@ -43,14 +43,14 @@ Kernel prepare(const KernelQuery& q) {
       {{q.in[0].dtype, table[0], table[1], q.in[1].dtype, q.in[1].shape.elements()}, q.threads});
 }
 
-void run_grad(const State& s, void* const* a) { embedding_backward(s.view, a[0], a[1], a[2], s.threads); }
-Kernel prepare_grad_wide(const KernelQuery& q) {
-  const Shape& table = q.out[0].shape;
-  return make_kernel<State, run_grad>(
-      "sum of rows",
-      {{q.in[1].dtype, table[0], table[1], q.in[0].dtype, q.in[0].shape.elements()}, q.threads});
+void run_grad(const State& s, void* const* a) {
+  embedding_backward(s.view, a[0], a[1], a[2], a[3], s.threads);
 }
-Kernel prepare_grad(const KernelQuery& q) { return prepare_widened(q, prepare_grad_wide); }
+Kernel prepare_grad(const KernelQuery& q) {
+  const Shape& table = q.out[0].shape;
+  const State s{{q.in[1].dtype, table[0], table[1], q.in[0].dtype, q.in[0].shape.elements()}, q.threads};
+  return make_kernel<State, run_grad>("sum of rows", s, embedding_scratch(s.view, s.threads));
+}
 
 std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs&) { return {take(in[0], in[1], 0)}; }
 

@@ -71,7 +71,10 @@ Kernel prepare_wide(const KernelQuery& q) {
   const int64_t scratch = gru.scratch_bytes();
   return make_kernel<GruForward, run>("highway gru", gru, scratch);
 }
-Kernel prepare(const KernelQuery& q) { return prepare_widened(q, prepare_wide); }
+// Sequences are independent but for the sums of their gradients by the weights.
+Kernel prepare(const KernelQuery& q) {
+  return prepare_widened(q, prepare_wide, {.length = q.in[0].shape[0], .in = 0b11, .out = ~0u});
+}
 
 struct GradState {
   GruBackward gru;
@@ -92,7 +95,9 @@ Kernel prepare_grad_wide(const KernelQuery& q) {
   const int64_t scratch = state.gru.scratch_bytes();
   return make_kernel<GradState, run_grad>("highway gru", state, scratch);
 }
-Kernel prepare_grad(const KernelQuery& q) { return prepare_widened(q, prepare_grad_wide); }
+Kernel prepare_grad(const KernelQuery& q) {
+  return prepare_widened(q, prepare_grad_wide, {.length = q.in[0].shape[0], .in = ~0b1100u, .out = 0b10001});
+}
 
 // A scan over time, with the input's part of all steps before it.
 std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) {

@@ -1,6 +1,8 @@
 // layer_norm(x, gamma, beta; epsilon): (x - mean) / sqrt(variance + epsilon) * gamma + beta over the last
 // axis. Outputs {y, mean, rstd}; the statistics (float32 for halves) make the gradient one pass over x and
-// dy.
+// dy. With halves, gamma and beta may be float32.
+#include "device/aligned.h"
+#include "device/cpu/half_rows.h"
 #include "device/cpu/layer_norm_kernels.h"
 #include "ops/float_ops.h"
 
@@ -26,12 +28,13 @@ void check_input(const OpCall& c) {
   const Shape& shape = c.in[0].shape;
   require(shape.rank() >= 1 && shape.dim(-1) >= 1, c.op.name,
           "expected an input with elements along its last axis, got ", c.in[0]);
-  require_type(c, 1, "gamma", c.in[0].dtype, {shape.dim(-1)});
+  const bool wide = is_half(c.in[0].dtype) && c.in[1].dtype == DType::f32;
+  require_type(c, 1, "gamma", wide ? DType::f32 : c.in[0].dtype, {shape.dim(-1)});
 }
 
 std::vector<TensorType> infer(const OpCall& c) {
   check_input(c);
-  require_type(c, 2, "beta", c.in[0].dtype, c.in[1].shape);
+  require_type(c, 2, "beta", c.in[1].dtype, c.in[1].shape);
   require(c.attrs.real("epsilon") >= 0, c.op.name, "expected epsilon >= 0, got ", c.attrs.real("epsilon"));
   return {c.in[0], statistics(c.in[0]), statistics(c.in[0])};
 }
@@ -47,32 +50,50 @@ std::vector<TensorType> infer_grad(const OpCall& c) {
 }
 
 struct State {
-  DType dtype;
+  DType dtype, weights;  // of x, of gamma and beta
   Sizes sizes;
   double epsilon;
   int threads;
+
+  // A weight, or the place of its gradient, as the kernels take it: halves by way of a row of scratch.
+  const void* read(const void* given, void* scratch) const {
+    if (!is_half(weights)) return given;
+    widen_row(weights, given, sizes.n, static_cast<float*>(scratch));
+    return scratch;
+  }
+  int64_t row_bytes() const { return is_half(weights) ? aligned(4 * sizes.n) : 0; }
 };
 
+State state_of(const KernelQuery& q, double epsilon) {
+  return {q.in[0].dtype, q.in[1].dtype, sizes_of(q.in[0].shape), epsilon, q.threads};
+}
+
 void run(const State& s, void* const* a) {
-  layer_norm_forward(s.dtype, s.sizes.rows, s.sizes.n, s.epsilon, a[0], a[1], a[2], a[3], a[4], a[5],
-                     s.threads);
+  auto* const rows = static_cast<char*>(a[6]);
+  layer_norm_forward(s.dtype, s.sizes.rows, s.sizes.n, s.epsilon, a[0], s.read(a[1], rows),
+                     s.read(a[2], rows + s.row_bytes()), a[3], a[4], a[5], s.threads);
 }
-Kernel prepare_wide(const KernelQuery& q) {
-  return make_kernel<State, run>(
-      "highway layer norm", {q.in[0].dtype, sizes_of(q.in[0].shape), q.attrs.real("epsilon"), q.threads});
+Kernel prepare(const KernelQuery& q) {
+  const State s = state_of(q, q.attrs.real("epsilon"));
+  return make_kernel<State, run>("highway layer norm", s, 2 * s.row_bytes());
 }
-Kernel prepare(const KernelQuery& q) { return prepare_widened(q, prepare_wide); }
 
 void run_grad(const State& s, void* const* a) {
-  layer_norm_backward(s.dtype, s.sizes.rows, s.sizes.n, {a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]},
-                      a[8], s.threads);
+  auto* const rows = static_cast<char*>(a[8]);
+  const int64_t row = s.row_bytes();
+  const bool narrow = is_half(s.weights);
+  LayerNormGrad grad{a[0], s.read(a[1], rows), a[2], a[3], a[4], a[5], a[6], a[7]};
+  if (narrow) grad.dgamma = rows + row, grad.dbeta = rows + 2 * row;
+  layer_norm_backward(s.dtype, s.sizes.rows, s.sizes.n, grad, rows + 3 * row, s.threads);
+  if (!narrow) return;
+  narrow_row(static_cast<const float*>(grad.dgamma), s.sizes.n, s.weights, a[6]);
+  narrow_row(static_cast<const float*>(grad.dbeta), s.sizes.n, s.weights, a[7]);
 }
-Kernel prepare_grad_wide(const KernelQuery& q) {
-  const Sizes sizes = sizes_of(q.in[0].shape);
-  return make_kernel<State, run_grad>("highway layer norm", {q.in[0].dtype, sizes, 0, q.threads},
-                                      layer_norm_scratch(q.in[0].dtype, sizes.rows, sizes.n));
+Kernel prepare_grad(const KernelQuery& q) {
+  const State s = state_of(q, 0);
+  const int64_t sums = layer_norm_scratch(s.dtype, s.sizes.rows, s.sizes.n);
+  return make_kernel<State, run_grad>("highway layer norm", s, 3 * s.row_bytes() + sums);
 }
-Kernel prepare_grad(const KernelQuery& q) { return prepare_widened(q, prepare_grad_wide); }
 
 std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) {
   const Tensor x = wide(in[0]);
@@ -89,9 +110,9 @@ std::vector<Tensor> decompose_grad(std::span<const Tensor> in, const Attrs&) {
   const Tensor h = (x - expand_dims(in[2], -1)) * rstd;
   const Tensor g = dy * gamma;
   const Tensor dx = rstd * (g - mean(g, {-1}, true) - h * mean(g * h, {-1}, true));
-  const DType dtype = in[0].dtype();
-  return {narrow(dx, dtype), narrow(sum_to(dy * h, gamma.shape()), dtype),
-          narrow(sum_to(dy, gamma.shape()), dtype)};
+  const DType weights = in[1].dtype();
+  return {narrow(dx, in[0].dtype()), narrow(sum_to(dy * h, gamma.shape()), weights),
+          narrow(sum_to(dy, gamma.shape()), weights)};
 }
 
 void grad(GradContext& g) {

@@ -74,7 +74,10 @@ Kernel prepare_wide(const KernelQuery& q) {
   const int64_t scratch = lstm.scratch_bytes();
   return make_kernel<LstmForward, run>("highway lstm", lstm, scratch);
 }
-Kernel prepare(const KernelQuery& q) { return prepare_widened(q, prepare_wide); }
+// Sequences are independent but for the sums of their gradients by the weights.
+Kernel prepare(const KernelQuery& q) {
+  return prepare_widened(q, prepare_wide, {.length = q.in[0].shape[0], .in = 0b111, .out = ~0u});
+}
 
 struct GradState {
   LstmBackward lstm;
@@ -97,7 +100,10 @@ Kernel prepare_grad_wide(const KernelQuery& q) {
   const int64_t scratch = state.lstm.scratch_bytes();
   return make_kernel<GradState, run_grad>("highway lstm", state, scratch);
 }
-Kernel prepare_grad(const KernelQuery& q) { return prepare_widened(q, prepare_grad_wide); }
+Kernel prepare_grad(const KernelQuery& q) {
+  return prepare_widened(q, prepare_grad_wide,
+                         {.length = q.in[0].shape[0], .in = ~0b11000u, .out = 0b100011});
+}
 
 // A scan over time, with the input's part of all steps before it.
 std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) {

@@ -1,6 +1,7 @@
 // What the optimizer updates share: checks of their operands, and how they read their scalars.
 #pragma once
 
+#include "device/cpu/typed.h"
 #include "ops/float_ops.h"
 
 namespace plimsoll {
@@ -14,9 +15,16 @@ inline void require_like_weight(const OpCall& c, size_t i, std::string_view what
   require_type(c, i, what, c.in[0].dtype, c.in[0].shape);
 }
 
-// The value of a float scalar; halves have been widened before.
+// A gradient has its weight's type, or is a half beside a weight of float32.
+inline void require_gradient(const OpCall& c, size_t i, const Shape& shape) {
+  const bool half = c.in[0].dtype == DType::f32 && is_half(c.in[i].dtype);
+  require_type(c, i, "a gradient", half ? c.in[i].dtype : c.in[0].dtype, shape);
+}
+
+// The value of a float scalar.
 inline double read_real(DType dtype, const void* p) {
-  return dtype == DType::f64 ? *static_cast<const double*>(p) : *static_cast<const float*>(p);
+  return with_float(dtype, "optimizer",
+                    [&]<class S>(S) -> double { return load(*static_cast<const S*>(p)); });
 }
 
 inline Cost update_cost(const OpCall& c, std::span<const TensorType> out) {

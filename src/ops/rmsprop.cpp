@@ -12,7 +12,7 @@ constexpr AttrDef kAttrs[] = {{"rho", AttrKind::real, "0.9"},
 
 std::vector<TensorType> infer(const OpCall& c) {
   require_float(c, 0, "a weight");
-  require_like_weight(c, 1, "a gradient");
+  require_gradient(c, 1, c.in[0].shape);
   require_like_weight(c, 2, "velocity");
   require_scalar(c, 3, "learning_rate", false);
   const bool momentum = c.attrs.real("momentum") > 0;
@@ -23,7 +23,8 @@ std::vector<TensorType> infer(const OpCall& c) {
 }
 
 struct State {
-  DType dtype, rate_dtype;
+  UpdateTypes types;
+  DType rate_dtype;
   double rho, momentum, epsilon;
   int64_t n;
   int threads;
@@ -32,14 +33,17 @@ void run(const State& s, void* const* a) {
   const double rate = read_real(s.rate_dtype, a[3]);
   const RmspropArgs args = s.momentum > 0 ? RmspropArgs{a[0], a[1], a[2], a[4], rate, a[5], a[6], a[7]}
                                           : RmspropArgs{a[0], a[1], a[2], nullptr, rate, a[4], a[5], nullptr};
-  rmsprop_step(s.dtype, s.rho, s.momentum, s.epsilon, args, s.n, s.threads);
+  rmsprop_step(s.types, s.rho, s.momentum, s.epsilon, args, s.n, s.threads);
 }
-Kernel prepare_wide(const KernelQuery& q) {
-  return make_kernel<State, run>("highway rmsprop",
-                                 {q.in[0].dtype, q.in[3].dtype, q.attrs.real("rho"), q.attrs.real("momentum"),
-                                  q.attrs.real("epsilon"), q.in[0].shape.elements(), q.threads});
+Kernel prepare(const KernelQuery& q) {
+  return make_kernel<State, run>("highway rmsprop", {{q.in[0].dtype, q.in[1].dtype},
+                                                     q.in[3].dtype,
+                                                     q.attrs.real("rho"),
+                                                     q.attrs.real("momentum"),
+                                                     q.attrs.real("epsilon"),
+                                                     q.in[0].shape.elements(),
+                                                     q.threads});
 }
-Kernel prepare(const KernelQuery& q) { return prepare_widened(q, prepare_wide); }
 
 std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) {
   const DType dtype = in[0].dtype();

@@ -10,7 +10,7 @@ constexpr AttrDef kAttrs[] = {{"momentum", AttrKind::real, "0.0"}, {"nesterov", 
 
 std::vector<TensorType> infer(const OpCall& c) {
   require_float(c, 0, "a weight");
-  require_like_weight(c, 1, "a gradient");
+  require_gradient(c, 1, c.in[0].shape);
   require_scalar(c, 2, "learning_rate", false);
   const bool momentum = c.attrs.real("momentum") != 0;
   require(c.in.size() == (momentum ? 4u : 3u), c.op.name,
@@ -20,7 +20,8 @@ std::vector<TensorType> infer(const OpCall& c) {
 }
 
 struct State {
-  DType dtype, rate_dtype;
+  UpdateTypes types;
+  DType rate_dtype;
   double momentum;
   bool nesterov;
   int64_t n;
@@ -30,14 +31,16 @@ void run(const State& s, void* const* a) {
   const double rate = read_real(s.rate_dtype, a[2]);
   const SgdArgs args = s.momentum != 0 ? SgdArgs{a[0], a[1], a[3], rate, a[4], a[5]}
                                        : SgdArgs{a[0], a[1], nullptr, rate, a[3], nullptr};
-  sgd_step(s.dtype, s.momentum, s.nesterov, args, s.n, s.threads);
+  sgd_step(s.types, s.momentum, s.nesterov, args, s.n, s.threads);
 }
-Kernel prepare_wide(const KernelQuery& q) {
-  return make_kernel<State, run>(
-      "highway sgd", {q.in[0].dtype, q.in[2].dtype, q.attrs.real("momentum"), q.attrs.flag("nesterov"),
-                      q.in[0].shape.elements(), q.threads});
+Kernel prepare(const KernelQuery& q) {
+  return make_kernel<State, run>("highway sgd", {{q.in[0].dtype, q.in[1].dtype},
+                                                 q.in[2].dtype,
+                                                 q.attrs.real("momentum"),
+                                                 q.attrs.flag("nesterov"),
+                                                 q.in[0].shape.elements(),
+                                                 q.threads});
 }
-Kernel prepare(const KernelQuery& q) { return prepare_widened(q, prepare_wide); }
 
 std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) {
   const DType dtype = in[0].dtype();

@@ -39,14 +39,10 @@ void run_grad(const State& s, void* const* args) {
 }
 
 template <void (*F)(const State&, void* const*)>
-Kernel prepare_wide(const KernelQuery& q) {
+Kernel prepare(const KernelQuery& q) {
   const Shape& shape = q.in[0].shape;
   const int axis = normalize_axis(q.attrs.integer("axis"), shape.rank(), "softmax");
   return make_kernel<State, F>("highway softmax", {q.in[0].dtype, axis_view(shape, axis), q.threads});
-}
-template <void (*F)(const State&, void* const*)>
-Kernel prepare(const KernelQuery& q) {
-  return prepare_widened(q, prepare_wide<F>);
 }
 
 template <bool log>

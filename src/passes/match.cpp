@@ -16,6 +16,7 @@ constexpr std::array kMatchers = {match_dense, match_conv_bias, match_cross_entr
 constexpr int kMaxRounds = 4;  // an activation joins what an earlier round made
 
 std::vector<Tensor> replacement(Match& m, const Node& node) {
+  if (std::vector<Tensor> update = match_half_gradient(m, node); !update.empty()) return update;
   if (node.outputs.size() != 1) return match_table_update(m, node);
   for (const auto matcher : kMatchers) {
     if (const Tensor t = matcher(m, node); t.defined()) return {t};

@@ -9,12 +9,12 @@ namespace plimsoll {
 namespace {
 
 // Simplifying and sharing open the way for each other and for folding; matching wants clean chains; fusing
-// comes last.
+// comes after all that, and casting again what was shared last.
 constexpr std::array kPasses = {
-    Pass{"lower", pass_lower}, Pass{"trim", pass_trim},   Pass{"simplify", pass_simplify},
-    Pass{"fold", pass_fold},   Pass{"share", pass_share}, Pass{"layout", pass_layout},
-    Pass{"masks", pass_masks}, Pass{"norm", pass_norm},   Pass{"match", pass_match},
-    Pass{"fuse", pass_fuse},
+    Pass{"lower", pass_lower}, Pass{"trim", pass_trim},     Pass{"simplify", pass_simplify},
+    Pass{"fold", pass_fold},   Pass{"share", pass_share},   Pass{"layout", pass_layout},
+    Pass{"masks", pass_masks}, Pass{"norm", pass_norm},     Pass{"match", pass_match},
+    Pass{"fuse", pass_fuse},   Pass{"recast", pass_recast},
 };
 
 Graph checked(Graph graph) {

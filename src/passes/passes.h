@@ -36,6 +36,7 @@ Graph pass_layout(const Graph& graph);    // transposes move through element-wis
 Graph pass_masks(const Graph& graph);     // the backward pass of a ReLU moves through that of a max pooling
 Graph pass_norm(const Graph& graph);      // a residual and a ReLU behind a batch normalisation join it
 Graph pass_match(const Graph& graph);     // chains that a library kernel does in one go
+Graph pass_recast(const Graph& graph);    // halves of inputs and variables are made where they are read
 Graph pass_fuse(const Graph& graph);  // element-wise chains and the reductions behind them become one node
 
 }  // namespace plimsoll

@@ -86,7 +86,8 @@ std::span<const Model> all_models() {
 
 Tensor logits_of(const Model& model, Net& net, int64_t batch) {
   Shape shape = model.sample.inserted(0, batch);
-  return model.logits(net, net.graph().input("x", model.vocabulary > 0 ? DType::i32 : DType::f32, shape));
+  const Tensor x = net.graph().input("x", model.vocabulary > 0 ? DType::i32 : DType::f32, shape);
+  return model.logits(net, model.vocabulary > 0 ? x : cast(x, net.precision().compute));
 }
 
 }  // namespace
@@ -101,10 +102,10 @@ const Model& get_model(std::string_view name) {
   fail(ErrorKind::not_found, "models", "there is no model \"", name, "\"");
 }
 
-Graph train_graph(const Model& model, Weights& weights, int64_t batch) {
+Graph train_graph(const Model& model, Weights& weights, int64_t batch, Precision precision) {
   Graph graph;
-  Net net(graph, weights, true);
-  const Tensor logits = logits_of(model, net, batch);
+  Net net(graph, weights, true, precision);
+  const Tensor logits = cast(logits_of(model, net, batch), DType::f32);
   graph.set_layer("loss");
   Tensor loss;
   if (model.classes == 1) {
@@ -117,9 +118,9 @@ Graph train_graph(const Model& model, Weights& weights, int64_t batch) {
   return graph;
 }
 
-Graph predict_graph(const Model& model, Weights& weights, int64_t batch) {
+Graph predict_graph(const Model& model, Weights& weights, int64_t batch, Precision precision) {
   Graph graph;
-  Net net(graph, weights, false);
+  Net net(graph, weights, false, precision);
   const Tensor logits = logits_of(model, net, batch);
   graph.output("p", model.classes == 1 ? sigmoid(logits) : softmax(logits));
   return graph;

@@ -29,9 +29,9 @@ std::span<const Model> parity_models();
 const Model& get_model(std::string_view name);  // throws Error{not_found}
 
 // Inputs "x", "y"; output "loss"; updates every weight with Adam.
-Graph train_graph(const Model& model, Weights& weights, int64_t batch);
+Graph train_graph(const Model& model, Weights& weights, int64_t batch, Precision precision = {});
 // Input "x"; output "p": probabilities.
-Graph predict_graph(const Model& model, Weights& weights, int64_t batch);
+Graph predict_graph(const Model& model, Weights& weights, int64_t batch, Precision precision = {});
 // {x, y}, drawn from a hash of the seed.
 std::vector<Tensor> sample_batch(const Model& model, int64_t batch, uint64_t seed = 7);
 

@@ -47,16 +47,20 @@ Tensor Net::glorot(const std::string& layer, const char* name, const Shape& shap
                    int64_t fan_out) {
   const std::string full = layer + "/" + name;
   const double limit = std::sqrt(6.0 / static_cast<double>(fan_in + fan_out));
-  const Tensor w = graph_.variable(full, weights_.uniform(full, DType::f32, shape, limit));
+  const Tensor w = graph_.variable(full, weights_.uniform(full, precision_.weights, shape, limit));
+  trainable_.push_back({full, w});
+  return cast(w, precision_.compute);
+}
+
+Tensor Net::kept_weight(const std::string& layer, const char* name, const Shape& shape, double value) {
+  const std::string full = layer + "/" + name;
+  const Tensor w = graph_.variable(full, weights_.full(full, precision_.weights, shape, value));
   trainable_.push_back({full, w});
   return w;
 }
 
 Tensor Net::constant_weight(const std::string& layer, const char* name, const Shape& shape, double value) {
-  const std::string full = layer + "/" + name;
-  const Tensor w = graph_.variable(full, weights_.full(full, DType::f32, shape, value));
-  trainable_.push_back({full, w});
-  return w;
+  return cast(kept_weight(layer, name, shape, value), precision_.compute);
 }
 
 Tensor Net::state(const std::string& name, DType dtype, const Shape& shape, double value) {
@@ -103,10 +107,10 @@ Tensor Net::max_pool2d(const Tensor& x, int64_t window, int64_t stride, int64_t 
 Tensor Net::batch_norm(const Tensor& x, double epsilon) {
   const std::string layer = begin("batch_normalization");
   const Shape shape{x.dim(-1)};
-  const Tensor gamma = constant_weight(layer, "gamma", shape, 1);
-  const Tensor beta = constant_weight(layer, "beta", shape, 0);
-  const Tensor moving_mean = state(layer + "/moving_mean", DType::f32, shape, 0);
-  const Tensor moving_variance = state(layer + "/moving_variance", DType::f32, shape, 1);
+  const Tensor gamma = kept_weight(layer, "gamma", shape, 1);
+  const Tensor beta = kept_weight(layer, "beta", shape, 0);
+  const Tensor moving_mean = state(layer + "/moving_mean", precision_.weights, shape, 0);
+  const Tensor moving_variance = state(layer + "/moving_variance", precision_.weights, shape, 1);
   if (!training_) return batch_norm_inference(x, moving_mean, moving_variance, gamma, beta, epsilon);
   const std::vector<Tensor> out = plimsoll::batch_norm(x, gamma, beta, epsilon);
   graph_.update(moving_mean, moving_mean * 0.99 + out[1] * 0.01);
@@ -116,8 +120,8 @@ Tensor Net::batch_norm(const Tensor& x, double epsilon) {
 
 Tensor Net::layer_norm(const Tensor& x, double epsilon) {
   const std::string layer = begin("layer_normalization");
-  const Tensor gamma = constant_weight(layer, "gamma", {x.dim(-1)}, 1);
-  return plimsoll::layer_norm(x, gamma, constant_weight(layer, "beta", {x.dim(-1)}, 0), epsilon);
+  const Tensor gamma = kept_weight(layer, "gamma", {x.dim(-1)}, 1);
+  return plimsoll::layer_norm(x, gamma, kept_weight(layer, "beta", {x.dim(-1)}, 0), epsilon);
 }
 
 Tensor Net::flatten(const Tensor& x) {
@@ -135,9 +139,10 @@ Tensor Net::dropout(const Tensor& x, double rate) {
 
 Tensor Net::embedding(const Tensor& indices, int64_t vocabulary, int64_t width) {
   const std::string layer = begin("embedding") + "/embeddings";
-  const Tensor table = graph_.variable(layer, weights_.uniform(layer, DType::f32, {vocabulary, width}, 0.05));
+  const Tensor table =
+      graph_.variable(layer, weights_.uniform(layer, precision_.weights, {vocabulary, width}, 0.05));
   trainable_.push_back({layer, table});
-  return plimsoll::embedding(table, indices);
+  return cast(plimsoll::embedding(table, indices), precision_.compute);
 }
 
 Tensor Net::lstm(const Tensor& x, int64_t units) {
@@ -145,7 +150,7 @@ Tensor Net::lstm(const Tensor& x, int64_t units) {
   const Tensor kernel = glorot(layer, "kernel", {x.dim(-1), 4 * units}, x.dim(-1), 4 * units);
   const Tensor recurrent = glorot(layer, "recurrent_kernel", {units, 4 * units}, units, 4 * units);
   const Tensor bias = constant_weight(layer, "bias", {4 * units}, 0);
-  const Tensor zero = graph_.constant(Tensor::zeros(DType::f32, {x.dim(0), units}));
+  const Tensor zero = graph_.constant(Tensor::zeros(precision_.compute, {x.dim(0), units}));
   return plimsoll::lstm(x, zero, zero, kernel, recurrent, bias)[1];
 }
 
@@ -169,8 +174,8 @@ void Net::adam(const Tensor& loss, double learning_rate) {
   const Tensor now = step();
   for (size_t i = 0; i < ws.size(); ++i) {
     const std::string& name = trainable_[i].name;
-    const Tensor m = state("adam/m/" + name, DType::f32, ws[i].shape(), 0);
-    const Tensor v = state("adam/v/" + name, DType::f32, ws[i].shape(), 0);
+    const Tensor m = state("adam/m/" + name, precision_.weights, ws[i].shape(), 0);
+    const Tensor v = state("adam/v/" + name, precision_.weights, ws[i].shape(), 0);
     const std::vector<Tensor> next = adam_update(ws[i], gs[i], m, v, rate, now);
     graph_.update(ws[i], next[0]);
     graph_.update(m, next[1]);

@@ -49,10 +49,18 @@ struct Conv {
   std::string_view activation = "linear";
 };
 
+// What weights are kept in, and what is computed in: Keras's policies "float32", "mixed_bfloat16",
+// "bfloat16".
+struct Precision {
+  DType weights = DType::f32, compute = DType::f32;
+};
+inline constexpr Precision kMixedBf16 = {DType::f32, DType::bf16};
+inline constexpr Precision kBf16 = {DType::bf16, DType::bf16};
+
 class Net {
  public:
-  Net(Graph& graph, Weights& weights, bool training)
-      : graph_(graph), weights_(weights), training_(training) {}
+  Net(Graph& graph, Weights& weights, bool training, Precision precision = {})
+      : graph_(graph), weights_(weights), training_(training), precision_(precision) {}
 
   Tensor dense(const Tensor& x, int64_t units, std::string_view activation = "linear");
   Tensor conv2d(const Tensor& x, const Conv& c);
@@ -71,6 +79,7 @@ class Net {
   Graph& graph() { return graph_; }
   Weights& weights() { return weights_; }
   bool training() const { return training_; }
+  const Precision& precision() const { return precision_; }
 
  private:
   // "dense" becomes "dense", "dense_1", ... in order of use; nodes made from now on carry that name.
@@ -78,6 +87,8 @@ class Net {
   Tensor glorot(const std::string& layer, const char* name, const Shape& shape, int64_t fan_in,
                 int64_t fan_out);
   Tensor constant_weight(const std::string& layer, const char* name, const Shape& shape, double value);
+  // The same in the dtype it is kept in: normalisations want it so.
+  Tensor kept_weight(const std::string& layer, const char* name, const Shape& shape, double value);
   Tensor state(const std::string& name, DType dtype, const Shape& shape, double value);
   Tensor project(const std::string& layer, const char* part, const Tensor& x, int64_t units,
                  std::string_view activation);
@@ -86,6 +97,7 @@ class Net {
   Graph& graph_;
   Weights& weights_;
   bool training_;
+  Precision precision_;
   std::vector<std::pair<std::string, int>> counts_;
   std::vector<Trainable> trainable_;
 };

@@ -4,10 +4,14 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "device/aligned.h"
+#include "device/cpu/half_rows.h"
 #include "device/cpu/panel_gemm.h"
 #include "device/cpu/thread_pool.h"
+#include "device/cpu/typed.h"
+#include "device/cpu/widened.h"
 #include "plimsoll/shape.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -24,11 +28,15 @@ namespace plimsoll {
 namespace {
 
 // One (batch, head): pointers to its first element; rows of q and k are q_row apart, those of v and y v_row.
-template <class T>
+// A bias and its gradient are of the type S that the tensors have, all else is of the type T it is worked on
+// in.
+template <class T, class S>
 struct Head {
   const AttentionSizes& s;
-  const T *q = nullptr, *k = nullptr, *v = nullptr, *bias = nullptr, *dy = nullptr, *y_in = nullptr;
-  T *y = nullptr, *lse = nullptr, *dq = nullptr, *dk = nullptr, *dv = nullptr, *dbias = nullptr;
+  const T *q = nullptr, *k = nullptr, *v = nullptr, *dy = nullptr, *y_in = nullptr;
+  T *y = nullptr, *lse = nullptr, *dq = nullptr, *dk = nullptr, *dv = nullptr;
+  const S* bias = nullptr;
+  S* dbias = nullptr;
   size_t q_row = 0, v_row = 0;
   T* scratch = nullptr;
 };
@@ -36,6 +44,7 @@ struct Head {
 // Scratch of one thread, in elements, each piece a whole number of cache lines.
 struct AttentionPieces {
   int64_t keys_t = 0, keys = 0, values_t = 0, values = 0, queries = 0, dy = 0, scores = 0, dscores = 0;
+  int64_t head = 0;  // of halves: the head's rows as f32
   int64_t total = 0;
 };
 
@@ -58,10 +67,10 @@ inline size_t visible(const AttentionSizes& s, int64_t i) {
 }
 
 // Scores of one query as they come from the product, and what makes them the exponents of the softmax.
-template <class T>
+template <class T, class S>
 struct ScoreRow {
   T* scores;
-  const T* bias;
+  const S* bias;
   bool bias_varies;
   T scale;
   size_t n;
@@ -72,22 +81,22 @@ struct ScoreRow {
   HWY_INLINE void for_each(D d, const Body& body) const {
     constexpr T kLow = -std::numeric_limits<T>::infinity();
     const T past = scale > 0 ? kLow : scale < 0 ? -kLow : T{0};
-    const auto s = hn::Set(d, scale), flat = hn::Set(d, bias != nullptr ? bias[0] : T{0});
+    const auto s = hn::Set(d, scale), flat = hn::Set(d, bias != nullptr ? plimsoll::load(bias[0]) : T{0});
     vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
       body(hn::MulAdd(load(scores, past), s, bias_varies ? load(bias, kLow) : flat), load, store);
     });
   }
 };
 
-template <class T>
-ScoreRow<T> score_row(const Head<T>& h, T* scores, int64_t i) {
+template <class T, class S>
+ScoreRow<T, S> score_row(const Head<T, S>& h, T* scores, int64_t i) {
   const AttentionSizes& s = h.s;
-  const T* const bias = h.bias == nullptr ? nullptr : h.bias + i * s.bias_query;
+  const S* const bias = h.bias == nullptr ? nullptr : h.bias + i * s.bias_query;
   return {scores, bias, s.bias_key != 0, static_cast<T>(s.scale), visible(s, i)};
 }
 
-template <class T>
-HWY_INLINE T largest(const ScoreRow<T>& row) {
+template <class T, class S>
+HWY_INLINE T largest(const ScoreRow<T, S>& row) {
   const hn::ScalableTag<T> d;
   auto top = hn::Set(d, -std::numeric_limits<T>::infinity());
   row.for_each(d, [&](auto v, const auto&, const auto&) HWY_ATTR { top = hn::Max(top, v); });
@@ -95,8 +104,8 @@ HWY_INLINE T largest(const ScoreRow<T>& row) {
 }
 
 // Scores become exp(score - shift); returns the sum.
-template <class T>
-HWY_INLINE T exp_row(const ScoreRow<T>& row, T shift) {
+template <class T, class S>
+HWY_INLINE T exp_row(const ScoreRow<T, S>& row, T shift) {
   const hn::ScalableTag<T> d;
   const auto m = hn::Set(d, shift);
   auto total = hn::Zero(d);
@@ -128,8 +137,8 @@ HWY_INLINE T dot_row(const T* a, const T* b, size_t n) {
 
 // Scores become the probabilities p = exp(score - lse), and dscores p * (dscores - mean) * scale; without the
 // scale also into dbias, if there is one.
-template <class T>
-HWY_INLINE void score_gradient(const ScoreRow<T>& row, T* dscores, T* dbias, T lse, T mean) {
+template <class T, class S>
+HWY_INLINE void score_gradient(const ScoreRow<T, S>& row, T* dscores, S* dbias, T lse, T mean) {
   const hn::ScalableTag<T> d;
   const auto m = hn::Set(d, mean), s = hn::Set(d, row.scale), shift = hn::Set(d, lse);
   row.for_each(d, [&](auto v, const auto& load, const auto& store) HWY_ATTR {
@@ -152,8 +161,8 @@ HWY_INLINE void fetch_rows(const T* x, size_t rows, size_t stride, size_t n) {
 }
 
 // What the block of queries from `first` on reads: q and, in the backward pass, dy and y.
-template <class T>
-HWY_INLINE void fetch_block(const Head<T>& h, int64_t first) {
+template <class T, class S>
+HWY_INLINE void fetch_block(const Head<T, S>& h, int64_t first) {
   const size_t rows = z(std::clamp<int64_t>(h.s.queries - first, 0, h.s.block()));
   if (rows == 0) return;
   fetch_rows(h.q + z(first) * h.q_row, rows, h.q_row, z(h.s.width));
@@ -162,15 +171,15 @@ HWY_INLINE void fetch_block(const Head<T>& h, int64_t first) {
   fetch_rows(h.y_in + z(first) * h.v_row, rows, h.v_row, z(h.s.value_width));
 }
 
-template <class T>
-HWY_INLINE void fetch_head(const Head<T>& h) {
+template <class T, class S>
+HWY_INLINE void fetch_head(const Head<T, S>& h) {
   fetch_rows(h.k, z(h.s.keys), h.q_row, z(h.s.width));
   fetch_rows(h.v, z(h.s.keys), h.v_row, z(h.s.value_width));
   fetch_block(h, 0);
 }
 
-template <class T>
-void forward_head(const Head<T>& h, const AttentionPieces& at) {
+template <class T, class S>
+void forward_head(const Head<T, S>& h, const AttentionPieces& at) {
   const AttentionSizes& s = h.s;
   const size_t keys = z(s.keys), width = z(s.width), values = z(s.value_width);
   T* const keys_t = h.scratch + at.keys_t;
@@ -190,7 +199,7 @@ void forward_head(const Head<T>& h, const AttentionPieces& at) {
       const int64_t i = first + static_cast<int64_t>(r);
       const size_t n = visible(s, i);
       T* const row = scores + r * keys;
-      const ScoreRow<T> exponents = score_row(h, row, i);
+      const ScoreRow<T, S> exponents = score_row(h, row, i);
       const T top = largest(exponents);
       sums[r] = exp_row(exponents, top);
       std::fill(row + n, row + seen, T{0});
@@ -208,8 +217,9 @@ void clear_rows(T* x, size_t rows, size_t stride, size_t n) {
 }
 
 // The probabilities and the gradients by the scores of one block of queries.
-template <class T>
-void block_gradients(const Head<T>& h, const AttentionPieces& at, int64_t first, size_t rows, size_t seen) {
+template <class T, class S>
+void block_gradients(const Head<T, S>& h, const AttentionPieces& at, int64_t first, size_t rows,
+                     size_t seen) {
   const AttentionSizes& s = h.s;
   const size_t keys = z(s.keys), width = z(s.width), values = z(s.value_width);
   T* const scores = h.scratch + at.scores;
@@ -223,17 +233,17 @@ void block_gradients(const Head<T>& h, const AttentionPieces& at, int64_t first,
     const int64_t i = first + static_cast<int64_t>(r);
     const size_t n = visible(s, i);
     T *const p = scores + r * keys, *const dp = dscores + r * keys;
-    T* const dbias = h.dbias == nullptr ? nullptr : h.dbias + z(i) * keys;
+    S* const dbias = h.dbias == nullptr ? nullptr : h.dbias + z(i) * keys;
     const T mean = dot_row(dy + r * h.v_row, h.y_in + z(i) * h.v_row, values);
     score_gradient(score_row(h, p, i), dp, dbias, h.lse[i], mean);
     std::fill(p + n, p + seen, T{0});
     std::fill(dp + n, dp + seen, T{0});
-    if (dbias != nullptr) std::fill(dbias + n, dbias + keys, T{0});
+    if (dbias != nullptr) std::fill(dbias + n, dbias + keys, S{});
   }
 }
 
-template <class T>
-void backward_head(const Head<T>& h, const AttentionPieces& at) {
+template <class T, class S>
+void backward_head(const Head<T, S>& h, const AttentionPieces& at) {
   const AttentionSizes& s = h.s;
   const size_t keys = z(s.keys), width = z(s.width), values = z(s.value_width);
   T* const packed_k = h.scratch + at.keys;
@@ -263,10 +273,14 @@ void backward_head(const Head<T>& h, const AttentionPieces& at) {
   }
 }
 
-void forward_f32(const Head<float>& h, const AttentionPieces& at) { forward_head(h, at); }
-void forward_f64(const Head<double>& h, const AttentionPieces& at) { forward_head(h, at); }
-void backward_f32(const Head<float>& h, const AttentionPieces& at) { backward_head(h, at); }
-void backward_f64(const Head<double>& h, const AttentionPieces& at) { backward_head(h, at); }
+#define PLIMSOLL_ATTENTION_ENTRY(T, S, NAME)                                                   \
+  void forward_##NAME(const Head<T, S>& h, const AttentionPieces& at) { forward_head(h, at); } \
+  void backward_##NAME(const Head<T, S>& h, const AttentionPieces& at) { backward_head(h, at); }
+PLIMSOLL_ATTENTION_ENTRY(float, float, f32)
+PLIMSOLL_ATTENTION_ENTRY(double, double, f64)
+PLIMSOLL_ATTENTION_ENTRY(float, HalfBits, f16)
+PLIMSOLL_ATTENTION_ENTRY(float, BrainBits, bf16)
+#undef PLIMSOLL_ATTENTION_ENTRY
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -277,10 +291,69 @@ HWY_AFTER_NAMESPACE();
 namespace plimsoll {
 namespace {
 
-HWY_EXPORT(forward_f32);
-HWY_EXPORT(forward_f64);
-HWY_EXPORT(backward_f32);
-HWY_EXPORT(backward_f64);
+#define PLIMSOLL_ATTENTION_DISPATCH(T, S, NAME)                                                            \
+  HWY_EXPORT(forward_##NAME);                                                                              \
+  HWY_EXPORT(backward_##NAME);                                                                             \
+  void run_head(const Head<T, S>& h, const AttentionPieces& at, bool backward) {                           \
+    backward ? HWY_DYNAMIC_DISPATCH(backward_##NAME)(h, at) : HWY_DYNAMIC_DISPATCH(forward_##NAME)(h, at); \
+  }
+PLIMSOLL_ATTENTION_DISPATCH(float, float, f32)
+PLIMSOLL_ATTENTION_DISPATCH(double, double, f64)
+PLIMSOLL_ATTENTION_DISPATCH(float, HalfBits, f16)
+PLIMSOLL_ATTENTION_DISPATCH(float, BrainBits, bf16)
+#undef PLIMSOLL_ATTENTION_DISPATCH
+
+// One head's part of a tensor (batch, time, heads, width).
+struct HeadRows {
+  int64_t first, rows, width, stride;  // elements
+};
+HeadRows head_rows(const AttentionSizes& s, int64_t index, int64_t time, int64_t width) {
+  const int64_t b = index / s.heads, head = index % s.heads;
+  return {(b * time * s.heads + head) * width, time, width, s.heads * width};
+}
+
+// Elements of the heads' rows as f32: q, k, v and y, and in the backward pass dy and three gradients.
+int64_t wide_elements(const AttentionSizes& s, bool backward) {
+  const int64_t q = s.queries * s.width, k = s.keys * s.width, v = s.keys * s.value_width,
+                y = s.queries * s.value_width;
+  return q + k + v + y + (backward ? y + q + k + v : 0);
+}
+
+// Gives out the tensors of a head: where they lie, or, of halves, dense and as f32.
+template <class T, class S>
+struct HeadReader {
+  const AttentionSizes& s;
+  int64_t index;
+  T* wide;
+
+  const T* read(const void* x, int64_t time, int64_t width) {
+    const HeadRows h = head_rows(s, index, time, width);
+    const S* const from = static_cast<const S*>(x) + h.first;
+    if constexpr (!kIsHalf<S>) {
+      return from;
+    } else {
+      T* const to = std::exchange(wide, wide + h.rows * h.width);
+      for (int64_t r = 0; r < h.rows; ++r) widen_row(s.dtype, from + r * h.stride, h.width, to + r * h.width);
+      return to;
+    }
+  }
+  T* place(void* x, int64_t time, int64_t width) {
+    const HeadRows h = head_rows(s, index, time, width);
+    if constexpr (!kIsHalf<S>)
+      return static_cast<S*>(x) + h.first;
+    else
+      return std::exchange(wide, wide + h.rows * h.width);
+  }
+  void write(const T* from, void* x, int64_t time, int64_t width) const {
+    if constexpr (kIsHalf<S>) {
+      const HeadRows h = head_rows(s, index, time, width);
+      S* const to = static_cast<S*>(x) + h.first;
+      for (int64_t r = 0; r < h.rows; ++r)
+        narrow_row(from + r * h.width, h.width, s.dtype, to + r * h.stride);
+    }
+  }
+  size_t stride(int64_t width) const { return static_cast<size_t>(kIsHalf<S> ? width : s.heads * width); }
+};
 
 AttentionPieces pieces(const AttentionSizes& s, bool backward) {
   AttentionPieces p;
@@ -301,67 +374,67 @@ AttentionPieces pieces(const AttentionSizes& s, bool backward) {
   } else {
     p.values = take(packed_elements(s.dtype, s.keys, s.value_width));
   }
+  if (is_half(s.dtype)) p.head = take(wide_elements(s, backward));
   return p;
 }
 
 int64_t scratch_bytes(const AttentionSizes& s, bool backward) {
-  const int64_t size = static_cast<int64_t>(size_of(s.dtype));
+  const int64_t size = s.dtype == DType::f64 ? 8 : 4;
   return checked_mul(pieces(s, backward).total * size, s.threads, "attention");
 }
 
-// What both passes read, for item `index` of batch x heads; the scratch of `thread`.
-template <class T>
-Head<T> head_of(const AttentionSizes& s, int64_t index, const void* q, const void* k, const void* v,
-                const void* bias, void* scratch, int64_t piece, int thread) {
-  const int64_t b = index / s.heads, head = index % s.heads;
-  const auto at = [&](const void* p, int64_t time, int64_t width) {
-    return static_cast<const T*>(p) + (b * time * s.heads + head) * width;
-  };
-  Head<T> h{s};
-  h.q = at(q, s.queries, s.width);
-  h.k = at(k, s.keys, s.width);
-  h.v = at(v, s.keys, s.value_width);
-  if (s.bias) h.bias = static_cast<const T*>(bias) + b * s.bias_batch + head * s.bias_head;
-  h.q_row = static_cast<size_t>(s.heads * s.width);
-  h.v_row = static_cast<size_t>(s.heads * s.value_width);
-  h.scratch = static_cast<T*>(scratch) + thread * piece;
+// What both passes read, for item reader.index of batch x heads, with its own piece of scratch.
+template <class T, class S>
+Head<T, S> head_of(HeadReader<T, S>& reader, const void* q, const void* k, const void* v, const void* bias,
+                   T* scratch) {
+  const AttentionSizes& s = reader.s;
+  Head<T, S> h{s};
+  h.q = reader.read(q, s.queries, s.width);
+  h.k = reader.read(k, s.keys, s.width);
+  h.v = reader.read(v, s.keys, s.value_width);
+  if (s.bias) {
+    h.bias = static_cast<const S*>(bias) + reader.index / s.heads * s.bias_batch +
+             reader.index % s.heads * s.bias_head;
+  }
+  h.q_row = reader.stride(s.width);
+  h.v_row = reader.stride(s.value_width);
+  h.scratch = scratch;
   return h;
 }
 
-void run_head(const Head<float>& h, const AttentionPieces& at, bool backward) {
-  backward ? HWY_DYNAMIC_DISPATCH(backward_f32)(h, at) : HWY_DYNAMIC_DISPATCH(forward_f32)(h, at);
-}
-void run_head(const Head<double>& h, const AttentionPieces& at, bool backward) {
-  backward ? HWY_DYNAMIC_DISPATCH(backward_f64)(h, at) : HWY_DYNAMIC_DISPATCH(forward_f64)(h, at);
-}
-
-template <class T>
+template <class S, class T = typename Loaded<S>::type>
 void forward(const AttentionSizes& s, const AttentionForward& a, void* scratch) {
   const AttentionPieces at = pieces(s, false);
   auto one = [&](int64_t i, int thread) noexcept {
-    Head<T> h = head_of<T>(s, i, a.q, a.k, a.v, a.bias, scratch, at.total, thread);
-    h.y = static_cast<T*>(a.y) + (i / s.heads * s.queries * s.heads + i % s.heads) * s.value_width;
+    T* const piece = static_cast<T*>(scratch) + thread * at.total;
+    HeadReader<T, S> reader{s, i, piece + at.head};
+    Head<T, S> h = head_of(reader, a.q, a.k, a.v, a.bias, piece);
+    h.y = reader.place(a.y, s.queries, s.value_width);
     h.lse = static_cast<T*>(a.lse) + i * s.queries;
     run_head(h, at, false);
+    reader.write(h.y, a.y, s.queries, s.value_width);
   };
   parallel_for(s.batch * s.heads, s.threads, one);
 }
 
-template <class T>
+template <class S, class T = typename Loaded<S>::type>
 void backward(const AttentionSizes& s, const AttentionBackward& a, void* scratch) {
   const AttentionPieces at = pieces(s, true);
   auto one = [&](int64_t i, int thread) noexcept {
-    Head<T> h = head_of<T>(s, i, a.q, a.k, a.v, a.bias, scratch, at.total, thread);
-    const int64_t b = i / s.heads, head = i % s.heads;
-    const int64_t queries = b * s.queries * s.heads + head, keys = b * s.keys * s.heads + head;
+    T* const piece = static_cast<T*>(scratch) + thread * at.total;
+    HeadReader<T, S> reader{s, i, piece + at.head};
+    Head<T, S> h = head_of(reader, a.q, a.k, a.v, a.bias, piece);
     h.lse = static_cast<T*>(const_cast<void*>(a.lse)) + i * s.queries;
-    h.y_in = static_cast<const T*>(a.y) + queries * s.value_width;
-    h.dy = static_cast<const T*>(a.dy) + queries * s.value_width;
-    h.dq = static_cast<T*>(a.dq) + queries * s.width;
-    h.dk = static_cast<T*>(a.dk) + keys * s.width;
-    h.dv = static_cast<T*>(a.dv) + keys * s.value_width;
-    if (a.dbias != nullptr) h.dbias = static_cast<T*>(a.dbias) + i * s.queries * s.keys;
+    h.y_in = reader.read(a.y, s.queries, s.value_width);
+    h.dy = reader.read(a.dy, s.queries, s.value_width);
+    h.dq = reader.place(a.dq, s.queries, s.width);
+    h.dk = reader.place(a.dk, s.keys, s.width);
+    h.dv = reader.place(a.dv, s.keys, s.value_width);
+    if (a.dbias != nullptr) h.dbias = static_cast<S*>(a.dbias) + i * s.queries * s.keys;
     run_head(h, at, true);
+    reader.write(h.dq, a.dq, s.queries, s.width);
+    reader.write(h.dk, a.dk, s.keys, s.width);
+    reader.write(h.dv, a.dv, s.keys, s.value_width);
   };
   parallel_for(s.batch * s.heads, s.threads, one);
 }
@@ -378,11 +451,11 @@ int64_t attention_forward_scratch(const AttentionSizes& s) { return scratch_byte
 int64_t attention_backward_scratch(const AttentionSizes& s) { return scratch_bytes(s, true); }
 
 void attention_forward(const AttentionSizes& s, const AttentionForward& a, void* scratch) {
-  s.dtype == DType::f64 ? forward<double>(s, a, scratch) : forward<float>(s, a, scratch);
+  with_float(s.dtype, "attention", [&]<class S>(S) { forward<S>(s, a, scratch); });
 }
 
 void attention_backward(const AttentionSizes& s, const AttentionBackward& a, void* scratch) {
-  s.dtype == DType::f64 ? backward<double>(s, a, scratch) : backward<float>(s, a, scratch);
+  with_float(s.dtype, "attention", [&]<class S>(S) { backward<S>(s, a, scratch); });
 }
 
 }  // namespace plimsoll

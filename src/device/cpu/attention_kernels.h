@@ -1,7 +1,7 @@
-// Scaled dot-product attention on (batch, time, heads, width), f32 and f64, without the matrix of all scores:
-// a thread works on one (batch, head) at a time, block of queries after block of queries, and the backward
-// pass computes the scores of a block again from the saved log-sum-exp. Sums run in an order fixed by the
-// shapes. Nothing is allocated.
+// Scaled dot-product attention on (batch, time, heads, width), of any float type, without the matrix of all
+// scores: a thread works on one (batch, head) at a time (widened to f32 if it is of halves), block of queries
+// after block of queries, and the backward pass computes the scores of a block again from the saved
+// log-sum-exp. Sums run in an order fixed by the shapes. Nothing is allocated.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct AttentionSizes {
 
 struct AttentionForward {
   const void *q, *k, *v, *bias;
-  void *y, *lse;  // lse: (batch, heads, queries)
+  void *y, *lse;  // lse: (batch, heads, queries), f32 for halves
 };
 int64_t attention_forward_scratch(const AttentionSizes& s);
 void attention_forward(const AttentionSizes& s, const AttentionForward& a, void* scratch);

@@ -1,10 +1,15 @@
 #include "device/cpu/batch_norm_kernels.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <type_traits>
+#include <utility>
 
+#include "device/cpu/half_rows.h"
 #include "device/cpu/row_chunks.h"
+#include "device/cpu/typed.h"
 #include "device/cpu/widened.h"
 #include "plimsoll/error.h"
 #include "plimsoll/shape.h"
@@ -27,25 +32,32 @@ struct BatchNorm {
   int64_t rows = 0, channels = 0;
   double epsilon = 0;
   bool relu = false, residual = false, input_relu = false;
+  DType channel_type = DType::f32;  // of gamma, beta and the statistics: the type sums have, or a half
   int threads = 1;
 
   int64_t chunk_rows() const { return std::max<int64_t>(kGroup, kChunkSize / channels / kGroup * kGroup); }
   int64_t chunks() const { return rows == 0 ? 0 : (rows - 1) / chunk_rows() + 1; }
 };
 
+// Data of type S are worked on as T.
+template <class S>
+using Wide = typename Loaded<S>::type;
+
 // Pointers into scratch: two rows of sums per chunk, then rows of doubles and of coefficients, one per
-// channel.
+// channel, and five rows in place of arguments that are halves.
+constexpr int64_t kNarrowRows = 5;
 template <class T>
 struct Work {
   T* sums;
   double *mean, *square;
   T *a, *b, *c;
+  T* narrow;
 };
 
 template <class T>
 int64_t work_bytes(const BatchNorm& n) {
-  return n.channels *
-         static_cast<int64_t>((2 * static_cast<size_t>(n.chunks()) + 3) * sizeof(T) + 2 * sizeof(double));
+  const int64_t rows = 2 * n.chunks() + 3 + (is_half(n.channel_type) ? kNarrowRows : 0);
+  return n.channels * (rows * static_cast<int64_t>(sizeof(T)) + 2 * static_cast<int64_t>(sizeof(double)));
 }
 
 template <class T>
@@ -57,18 +69,23 @@ Work<T> work_at(const BatchNorm& n, void* scratch) {
   w.b = w.a + n.channels;
   w.c = w.b + n.channels;
   w.sums = w.c + n.channels;
+  w.narrow = w.sums + 2 * n.chunks() * n.channels;
   return w;
 }
 
-template <class T>
+template <class S, class T = Wide<S>>
 struct ForwardArgs {
-  const T *x, *gamma, *beta, *residual;
-  T *y, *mean, *variance;
+  const S *x, *residual;
+  const T *gamma, *beta;
+  S* y;
+  T *mean, *variance;
 };
-template <class T>
+template <class S, class T = Wide<S>>
 struct BackwardArgs {
-  const T *dy, *x, *gamma, *mean, *variance, *y;
-  T *dx, *dgamma, *dbeta, *dresidual;
+  const S *dy, *x, *y;
+  const T *gamma, *mean, *variance;
+  S *dx, *dresidual;
+  T *dgamma, *dbeta;
 };
 
 }  // namespace
@@ -82,13 +99,13 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Adds the sums of (x - first row of x) and of their squares over `rows` rows to sum and square.
-template <class T>
-void chunk_sums(const T* x, int64_t rows, size_t channels, T* sum, T* square) {
+template <class S, class T>
+void chunk_sums(const S* x, int64_t rows, size_t channels, T* sum, T* square) {
   const hn::ScalableTag<T> d;
   std::fill_n(sum, channels, T{0});
   std::fill_n(square, channels, T{0});
   for (int64_t r = 0; r < rows; r += kGroup) {
-    const T* from = x + r * static_cast<int64_t>(channels);
+    const S* from = x + r * static_cast<int64_t>(channels);
     const auto group = static_cast<size_t>(std::min(kGroup, rows - r));
     vm::for_vectors(d, channels, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
       const auto shift = load(x, T{0});
@@ -105,8 +122,8 @@ void chunk_sums(const T* x, int64_t rows, size_t channels, T* sum, T* square) {
 }
 
 // Chan's rule for the union of two samples, chunk after chunk.
-template <class T>
-void merge_statistics(const BatchNorm& n, const T* x, const Work<T>& w) {
+template <class S, class T>
+void merge_statistics(const BatchNorm& n, const S* x, const Work<T>& w) {
   std::fill_n(w.mean, n.channels, 0.0);
   std::fill_n(w.square, n.channels, 0.0);
   for (int64_t chunk = 0; chunk < n.chunks(); ++chunk) {
@@ -114,20 +131,20 @@ void merge_statistics(const BatchNorm& n, const T* x, const Work<T>& w) {
     const auto count = static_cast<double>(std::min(n.chunk_rows(), n.rows - before));
     const double all = static_cast<double>(before) + count;
     const double share = count / all, weight = static_cast<double>(before) * share;
-    const T* first = x + before * n.channels;
+    const S* first = x + before * n.channels;
     const T* sum = w.sums + 2 * chunk * n.channels;
     const T* square = sum + n.channels;
     for (int64_t c = 0; c < n.channels; ++c) {
       const double s = sum[c];
-      const double delta = static_cast<double>(first[c]) + s / count - w.mean[c];
+      const double delta = static_cast<double>(plimsoll::load(first[c])) + s / count - w.mean[c];
       w.mean[c] += delta * share;
       w.square[c] += static_cast<double>(square[c]) - s * s / count + delta * delta * weight;
     }
   }
 }
 
-template <class T>
-void normalize_rows(const BatchNorm& n, const ForwardArgs<T>& a, const Work<T>& w, int64_t begin,
+template <class S, class T>
+void normalize_rows(const BatchNorm& n, const ForwardArgs<S>& a, const Work<T>& w, int64_t begin,
                     int64_t end) {
   const hn::ScalableTag<T> d;
   const auto zero = hn::Zero(d);
@@ -144,8 +161,8 @@ void normalize_rows(const BatchNorm& n, const ForwardArgs<T>& a, const Work<T>& 
   }
 }
 
-template <class T>
-void forward(const BatchNorm& n, const ForwardArgs<T>& a, const Work<T>& w) {
+template <class S, class T>
+void forward(const BatchNorm& n, const ForwardArgs<S>& a, const Work<T>& w) {
   const auto channels = static_cast<size_t>(n.channels);
   parallel_for(n.chunks(), n.threads, [&](int64_t chunk, int) noexcept {
     const int64_t begin = chunk * n.chunk_rows();
@@ -167,8 +184,8 @@ void forward(const BatchNorm& n, const ForwardArgs<T>& a, const Work<T>& w) {
 }
 
 // dz, the gradient below the activation, of the vector at hand.
-template <class T, class D, class Load>
-HWY_INLINE hn::Vec<D> below_activation(const BatchNorm& n, const BackwardArgs<T>& a, D d, int64_t at,
+template <class S, class D, class Load, class T = Wide<S>>
+HWY_INLINE hn::Vec<D> below_activation(const BatchNorm& n, const BackwardArgs<S>& a, D d, int64_t at,
                                        const Load& load) {
   const auto dy = load(a.dy + at, T{0});
   if (!n.relu) return dy;
@@ -176,8 +193,8 @@ HWY_INLINE hn::Vec<D> below_activation(const BatchNorm& n, const BackwardArgs<T>
 }
 
 // Sums of dz and of dz * (x - mean) over rows [begin, end).
-template <class T>
-void chunk_gradient_sums(const BatchNorm& n, const BackwardArgs<T>& a, int64_t begin, int64_t end, T* sum,
+template <class S, class T>
+void chunk_gradient_sums(const BatchNorm& n, const BackwardArgs<S>& a, int64_t begin, int64_t end, T* sum,
                          T* product) {
   const hn::ScalableTag<T> d;
   const auto channels = static_cast<size_t>(n.channels);
@@ -201,8 +218,8 @@ void chunk_gradient_sums(const BatchNorm& n, const BackwardArgs<T>& a, int64_t b
 }
 
 // dx = a * dz + b * (x - mean) + c, or 0 below a relu that let nothing through
-template <class T>
-void gradient_rows(const BatchNorm& n, const BackwardArgs<T>& a, const Work<T>& w, int64_t begin,
+template <class S, class T>
+void gradient_rows(const BatchNorm& n, const BackwardArgs<S>& a, const Work<T>& w, int64_t begin,
                    int64_t end) {
   const hn::ScalableTag<T> d;
   for (int64_t r = begin; r < end; ++r) {
@@ -220,8 +237,8 @@ void gradient_rows(const BatchNorm& n, const BackwardArgs<T>& a, const Work<T>& 
   }
 }
 
-template <class T>
-void backward(const BatchNorm& n, const BackwardArgs<T>& a, const Work<T>& w) {
+template <class S, class T>
+void backward(const BatchNorm& n, const BackwardArgs<S>& a, const Work<T>& w) {
   parallel_for(n.chunks(), n.threads, [&](int64_t chunk, int) noexcept {
     const int64_t begin = chunk * n.chunk_rows();
     T* const sum = w.sums + 2 * chunk * n.channels;
@@ -248,16 +265,18 @@ void backward(const BatchNorm& n, const BackwardArgs<T>& a, const Work<T>& w) {
                 [&](int64_t begin, int64_t end) { gradient_rows(n, a, w, begin, end); });
 }
 
-void forward_f32(const BatchNorm& n, const ForwardArgs<float>& a, const Work<float>& w) { forward(n, a, w); }
-void forward_f64(const BatchNorm& n, const ForwardArgs<double>& a, const Work<double>& w) {
-  forward(n, a, w);
-}
-void backward_f32(const BatchNorm& n, const BackwardArgs<float>& a, const Work<float>& w) {
-  backward(n, a, w);
-}
-void backward_f64(const BatchNorm& n, const BackwardArgs<double>& a, const Work<double>& w) {
-  backward(n, a, w);
-}
+#define PLIMSOLL_BATCH_NORM_ENTRY(S, NAME)                                                     \
+  void forward_##NAME(const BatchNorm& n, const ForwardArgs<S>& a, const Work<Wide<S>>& w) {   \
+    forward(n, a, w);                                                                          \
+  }                                                                                            \
+  void backward_##NAME(const BatchNorm& n, const BackwardArgs<S>& a, const Work<Wide<S>>& w) { \
+    backward(n, a, w);                                                                         \
+  }
+PLIMSOLL_BATCH_NORM_ENTRY(float, f32)
+PLIMSOLL_BATCH_NORM_ENTRY(double, f64)
+PLIMSOLL_BATCH_NORM_ENTRY(HalfBits, f16)
+PLIMSOLL_BATCH_NORM_ENTRY(BrainBits, bf16)
+#undef PLIMSOLL_BATCH_NORM_ENTRY
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -268,50 +287,78 @@ HWY_AFTER_NAMESPACE();
 namespace plimsoll {
 namespace {
 
-HWY_EXPORT(forward_f32);
-HWY_EXPORT(forward_f64);
-HWY_EXPORT(backward_f32);
-HWY_EXPORT(backward_f64);
+#define PLIMSOLL_BATCH_NORM_DISPATCH(S, NAME)                                           \
+  HWY_EXPORT(forward_##NAME);                                                           \
+  HWY_EXPORT(backward_##NAME);                                                          \
+  void dispatch(const BatchNorm& n, const ForwardArgs<S>& a, const Work<Wide<S>>& w) {  \
+    HWY_DYNAMIC_DISPATCH(forward_##NAME)(n, a, w);                                      \
+  }                                                                                     \
+  void dispatch(const BatchNorm& n, const BackwardArgs<S>& a, const Work<Wide<S>>& w) { \
+    HWY_DYNAMIC_DISPATCH(backward_##NAME)(n, a, w);                                     \
+  }
+PLIMSOLL_BATCH_NORM_DISPATCH(float, f32)
+PLIMSOLL_BATCH_NORM_DISPATCH(double, f64)
+PLIMSOLL_BATCH_NORM_DISPATCH(HalfBits, f16)
+PLIMSOLL_BATCH_NORM_DISPATCH(BrainBits, bf16)
+#undef PLIMSOLL_BATCH_NORM_DISPATCH
 
-void dispatch(const BatchNorm& n, const ForwardArgs<float>& a, const Work<float>& w) {
-  HWY_DYNAMIC_DISPATCH(forward_f32)(n, a, w);
-}
-void dispatch(const BatchNorm& n, const ForwardArgs<double>& a, const Work<double>& w) {
-  HWY_DYNAMIC_DISPATCH(forward_f64)(n, a, w);
-}
-void dispatch(const BatchNorm& n, const BackwardArgs<float>& a, const Work<float>& w) {
-  HWY_DYNAMIC_DISPATCH(backward_f32)(n, a, w);
-}
-void dispatch(const BatchNorm& n, const BackwardArgs<double>& a, const Work<double>& w) {
-  HWY_DYNAMIC_DISPATCH(backward_f64)(n, a, w);
-}
-
-// Takes the arguments of a kernel one by one.
-template <class T>
+// Takes the arguments of a kernel one by one: data as S, rows of channels as T, by way of scratch where they
+// are halves.
+template <class S, class T = Wide<S>>
 struct Reader {
+  const BatchNorm& n;
   void* const* args;
-  T* next() { return static_cast<T*>(*args++); }
+  T* narrow;
+  std::array<std::pair<T*, void*>, kNarrowRows> results = {};
+  size_t count = 0;
+
+  S* data() { return static_cast<S*>(*args++); }
+  const T* channels() {
+    void* const given = *args++;
+    if (!is_half(n.channel_type)) return static_cast<const T*>(given);
+    T* const row = std::exchange(narrow, narrow + n.channels);
+    if constexpr (std::is_same_v<T, float>) widen_row(n.channel_type, given, n.channels, row);
+    return row;
+  }
+  T* result() {
+    void* const wanted = *args++;
+    if (!is_half(n.channel_type)) return static_cast<T*>(wanted);
+    T* const row = std::exchange(narrow, narrow + n.channels);
+    results[count++] = {row, wanted};
+    return row;
+  }
+  void finish() const {
+    for (size_t i = 0; i < count; ++i) {
+      if constexpr (std::is_same_v<T, float>)
+        narrow_row(results[i].first, n.channels, n.channel_type, results[i].second);
+    }
+  }
 };
 
-template <class T>
+template <class S>
 void run_forward(const BatchNorm& n, void* const* args) {
-  Reader<T> r{args};
-  ForwardArgs<T> a{};
-  a.x = r.next(), a.gamma = r.next(), a.beta = r.next();
-  if (n.residual) a.residual = r.next();
-  a.y = r.next(), a.mean = r.next(), a.variance = r.next();
-  dispatch(n, a, work_at<T>(n, r.next()));
+  const auto w = work_at<Wide<S>>(n, args[n.residual ? 7 : 6]);
+  Reader<S> r{n, args, w.narrow};
+  ForwardArgs<S> a{};
+  a.x = r.data(), a.gamma = r.channels(), a.beta = r.channels();
+  if (n.residual) a.residual = r.data();
+  a.y = r.data(), a.mean = r.result(), a.variance = r.result();
+  dispatch(n, a, w);
+  r.finish();
 }
 
-template <class T>
+template <class S>
 void run_backward(const BatchNorm& n, void* const* args) {
-  Reader<T> r{args};
-  BackwardArgs<T> a{};
-  a.dy = r.next(), a.x = r.next(), a.gamma = r.next(), a.mean = r.next(), a.variance = r.next();
-  if (n.relu) a.y = r.next();
-  a.dx = r.next(), a.dgamma = r.next(), a.dbeta = r.next();
-  if (n.relu && n.residual) a.dresidual = r.next();
-  dispatch(n, a, work_at<T>(n, r.next()));
+  const auto w = work_at<Wide<S>>(n, args[8 + (n.relu ? 1 : 0) + (n.relu && n.residual ? 1 : 0)]);
+  Reader<S> r{n, args, w.narrow};
+  BackwardArgs<S> a{};
+  a.dy = r.data(), a.x = r.data();
+  a.gamma = r.channels(), a.mean = r.channels(), a.variance = r.channels();
+  if (n.relu) a.y = r.data();
+  a.dx = r.data(), a.dgamma = r.result(), a.dbeta = r.result();
+  if (n.relu && n.residual) a.dresidual = r.data();
+  dispatch(n, a, w);
+  r.finish();
 }
 
 BatchNorm state_of(const KernelQuery& q, const Shape& x) {
@@ -323,29 +370,33 @@ BatchNorm state_of(const KernelQuery& q, const Shape& x) {
   n.residual = q.attrs.flag("residual");
   const Attr* input_relu = q.attrs.find("input_relu");  // of the gradient only
   n.input_relu = input_relu != nullptr && std::get<bool>(*input_relu);
+  n.channel_type = q.in[2].dtype;  // beta's, or gamma's
   n.threads = q.threads;
   return n;
 }
 
-Kernel forward_kernel(const KernelQuery& q) {
-  const BatchNorm n = state_of(q, q.in[0].shape);
-  if (q.in[0].dtype == DType::f64)
-    return make_kernel<BatchNorm, run_forward<double>>("highway", n, work_bytes<double>(n));
-  return make_kernel<BatchNorm, run_forward<float>>("highway", n, work_bytes<float>(n));
+template <template <class> class Run>
+Kernel kernel_for(const KernelQuery& q, const BatchNorm& n) {
+  return with_float(q.in[0].dtype, "batch_norm", [&]<class S>(S) {
+    return make_kernel<BatchNorm, Run<S>::run>("highway", n, work_bytes<Wide<S>>(n));
+  });
 }
-
-Kernel backward_kernel(const KernelQuery& q) {
-  const BatchNorm n = state_of(q, q.in[1].shape);
-  if (q.in[0].dtype == DType::f64)
-    return make_kernel<BatchNorm, run_backward<double>>("highway", n, work_bytes<double>(n));
-  return make_kernel<BatchNorm, run_backward<float>>("highway", n, work_bytes<float>(n));
-}
+template <class S>
+struct Forward {
+  static void run(const BatchNorm& n, void* const* args) { run_forward<S>(n, args); }
+};
+template <class S>
+struct Backward {
+  static void run(const BatchNorm& n, void* const* args) { run_backward<S>(n, args); }
+};
 
 }  // namespace
 
 namespace highway {
-Kernel prepare_batch_norm(const KernelQuery& q) { return prepare_widened(q, forward_kernel); }
-Kernel prepare_batch_norm_grad(const KernelQuery& q) { return prepare_widened(q, backward_kernel); }
+Kernel prepare_batch_norm(const KernelQuery& q) { return kernel_for<Forward>(q, state_of(q, q.in[0].shape)); }
+Kernel prepare_batch_norm_grad(const KernelQuery& q) {
+  return kernel_for<Backward>(q, state_of(q, q.in[1].shape));
+}
 }  // namespace highway
 }  // namespace plimsoll
 #endif

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include "device/aligned.h"
 #include "device/cpu/gemm.h"
+#include "device/cpu/half_gemm.h"
 #include "device/cpu/strided_copy.h"
 #include "device/cpu/thread_pool.h"
+#include "device/cpu/widened.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll {
@@ -157,7 +160,7 @@ GemmProblem half_of(GemmProblem p) {
 }
 
 struct State {
-  Gemm gemm;
+  std::variant<Gemm, HalfGemm> gemm;
   DType dtype;
   int64_t added = 0;          // elements of the result that are a sum of two halves; 0: it comes as it is
   int64_t halves_offset = 0;  // of the halves in scratch; the Gemm's own begins at 0
@@ -169,7 +172,7 @@ struct State {
 template <class T>
 void add_halves(const State& s, const void* halves, void* out) {
   const T* const x = static_cast<const T*>(halves);
-  const int threads = s.gemm.threads();
+  const int threads = std::visit([](const auto& gemm) { return gemm.threads(); }, s.gemm);
   parallel_for(threads, threads, [&](int64_t chunk, int) noexcept {
     const int64_t begin = s.added * chunk / threads, end = s.added * (chunk + 1) / threads;
     for (int64_t i = begin; i < end; ++i) static_cast<T*>(out)[i] = x[i] + x[s.added + i];
@@ -186,7 +189,9 @@ void run(const State& s, void* const* args) {
   const void* const a = operand(0, s.copy_a, s.a_offset);
   const void* const b = operand(1, s.copy_b, s.b_offset);
   void* const halves = scratch + s.halves_offset;
-  s.gemm.run(a, b, s.bias < 0 ? nullptr : args[s.bias], s.added > 0 ? halves : args[s.out], scratch);
+  const void* const bias = s.bias < 0 ? nullptr : args[s.bias];
+  void* const out = s.added > 0 ? halves : args[s.out];
+  std::visit([&](const auto& gemm) { gemm.run(a, b, bias, out, scratch); }, s.gemm);
   if (s.added == 0) return;
   s.dtype == DType::f32 ? add_halves<float>(s, halves, args[s.out])
                         : add_halves<double>(s, halves, args[s.out]);
@@ -212,10 +217,14 @@ Kernel prepare_contraction(const KernelQuery& q, const ContractionAxes& axes,
   p->post = epilogue.post;
   std::copy_n(epilogue.post_params, 4, p->post_params);
 
-  const bool halved = in_halves(*p);
-  State s{Gemm(halved ? half_of(*p) : *p), p->dtype};
+  const bool half = is_half(p->dtype), halved = !half && in_halves(*p);
+  const auto product = [&]() -> std::variant<Gemm, HalfGemm> {
+    if (half) return HalfGemm(*p, {p->dtype, p->dtype, p->dtype, p->dtype});
+    return Gemm(halved ? half_of(*p) : *p);
+  };
+  State s{product(), p->dtype};
   if (epilogue.bias) s.bias = 2, s.out = 3;
-  int64_t scratch = aligned(s.gemm.scratch_bytes());
+  int64_t scratch = aligned(std::visit([](const auto& gemm) { return gemm.scratch_bytes(); }, s.gemm));
   if (halved) {
     s.added = p->m * p->n;
     s.halves_offset = scratch;
@@ -233,7 +242,8 @@ Kernel prepare_contraction(const KernelQuery& q, const ContractionAxes& axes,
   };
   if (copy_a) add_copy(a, s.copy_a, s.a_offset);
   if (copy_b) add_copy(b, s.copy_b, s.b_offset);
-  return make_kernel<State, run>(s.gemm.name(), s, scratch);
+  return make_kernel<State, run>(std::visit([](const auto& gemm) { return gemm.name(); }, s.gemm), s,
+                                 scratch);
 }
 
 }  // namespace plimsoll

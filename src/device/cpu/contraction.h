@@ -24,12 +24,13 @@ struct ContractionEpilogue {
   double post_params[4] = {};
 };
 
-// q.in: a, b and the bias, if there is one; q.out: the result. For f32 and f64.
+// q.in: a, b and the bias, if there is one; q.out: the result. For floats;
+// halves are summed in f32 and `post` gets f32.
 Kernel prepare_contraction(const KernelQuery& q, const ContractionAxes& axes,
                            const ContractionEpilogue& epilogue);
 
-// On oneDNN: large f32 products without batch axes. prepare throws Error{unsupported} where oneDNN has no
-// kernel of its own for the processor. Requires: contraction_fits_onednn().
+// On oneDNN: large products of f32 or halves without batch axes. prepare throws Error{unsupported} where
+// oneDNN has no kernel of its own for the processor. Requires: contraction_fits_onednn().
 bool contraction_fits_onednn(const KernelQuery& q, const ContractionAxes& axes);
 Kernel prepare_contraction_onednn(const KernelQuery& q, const ContractionAxes& axes, bool bias,
                                   Activation activation);

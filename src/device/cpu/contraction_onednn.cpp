@@ -1,6 +1,6 @@
-// Large products of f32 matrices on oneDNN, where it has a kernel of its own for the processor ("brgemm",
-// from AVX-512 on). Elsewhere its matmul falls back to a GEMM that allocates while it runs, and our own is
-// taken.
+// Large products of matrices on oneDNN, where it has a kernel of its own for the processor ("brgemm": f32
+// from AVX-512 on, bf16 and f16 where there are instructions for them). Elsewhere its matmul falls back to a
+// GEMM that allocates while it runs, and our own is taken.
 #include "device/cpu/contraction.h"
 #include "device/cpu/onednn.h"
 #include "plimsoll/error.h"
@@ -36,10 +36,10 @@ std::optional<Matrix> as_matrix(const Shape& shape, std::span<const int64_t> con
   return Matrix{inner ? shape.elements() / inner : 0, inner, first};
 }
 
-memory::desc matrix_desc(const Matrix& m, bool swap) {
+memory::desc matrix_desc(const Matrix& m, bool swap, memory::data_type type) {
   const bool transposed = m.transposed != swap;
-  return memory::desc(swap ? memory::dims{m.columns, m.rows} : memory::dims{m.rows, m.columns},
-                      memory::data_type::f32, transposed ? memory::format_tag::ba : memory::format_tag::ab);
+  return memory::desc(swap ? memory::dims{m.columns, m.rows} : memory::dims{m.rows, m.columns}, type,
+                      transposed ? memory::format_tag::ba : memory::format_tag::ab);
 }
 
 void add_activation(dnnl::post_ops& ops, Activation activation) {
@@ -65,7 +65,7 @@ void run(const State& s, void* const* args) { s.call.run(args, s.scratch_index);
 }  // namespace
 
 bool contraction_fits_onednn(const KernelQuery& q, const ContractionAxes& axes) {
-  if (q.in[0].dtype != DType::f32 || !axes.a_batch.empty()) return false;
+  if (q.in[0].dtype == DType::f64 || !is_float(q.in[0].dtype) || !axes.a_batch.empty()) return false;
   const auto a = as_matrix(q.in[0].shape, axes.a_contract), b = as_matrix(q.in[1].shape, axes.b_contract);
   if (!a || !b) return false;
   return 2.0 * static_cast<double>(a->rows) * static_cast<double>(a->columns) *
@@ -83,9 +83,10 @@ Kernel prepare_contraction_onednn(const KernelQuery& q, const ContractionAxes& a
     dnnl::post_ops ops;
     add_activation(ops, activation);
     attr.set_post_ops(ops);
-    const memory::desc dst({a.rows, b.rows}, memory::data_type::f32, memory::format_tag::ab);
-    const memory::desc offset({1, b.rows}, memory::data_type::f32, memory::format_tag::ab);
-    const memory::desc left = matrix_desc(a, false), right = matrix_desc(b, true);
+    const memory::data_type type = onednn::data_type(q.in[0].dtype);
+    const memory::desc dst({a.rows, b.rows}, type, memory::format_tag::ab);
+    const memory::desc offset({1, b.rows}, type, memory::format_tag::ab);
+    const memory::desc left = matrix_desc(a, false, type), right = matrix_desc(b, true, type);
     const dnnl::matmul::primitive_desc desc =
         bias ? dnnl::matmul::primitive_desc(onednn::engine(), left, right, offset, dst, attr)
              : dnnl::matmul::primitive_desc(onednn::engine(), left, right, dst, attr);

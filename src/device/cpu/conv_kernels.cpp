@@ -26,6 +26,17 @@ ConvEpilogue conv_epilogue(const Attrs& attrs) {
   return e;
 }
 
+Slices conv_slices(const KernelQuery& q) {
+  const bool filter_gradient = q.attrs.find("kernel_shape") != nullptr;
+  Slices s{.length = q.in[0].shape[0], .in = 1, .out = 1};
+  if (filter_gradient) {
+    s.in = 0b11, s.out = 0;
+  } else if (const Attr* residual = q.attrs.find("residual"); residual && std::get<bool>(*residual)) {
+    s.in |= 1u << conv_epilogue(q.attrs).residual;
+  }
+  return s;
+}
+
 namespace {
 
 template <class T>
@@ -187,20 +198,28 @@ Kernel plain_conv_grad_filter(const KernelQuery& q) {
 }  // namespace
 
 namespace highway {
-Kernel prepare_conv(const KernelQuery& q) { return prepare_widened(q, own_conv); }
-Kernel prepare_conv_bias(const KernelQuery& q) { return prepare_widened(q, own_conv_bias); }
-Kernel prepare_conv_grad_input(const KernelQuery& q) { return prepare_widened(q, own_conv_grad_input); }
-Kernel prepare_conv_grad_filter(const KernelQuery& q) { return prepare_widened(q, own_conv_grad_filter); }
+Kernel prepare_conv(const KernelQuery& q) { return prepare_widened(q, own_conv, conv_slices(q)); }
+Kernel prepare_conv_bias(const KernelQuery& q) { return prepare_widened(q, own_conv_bias, conv_slices(q)); }
+Kernel prepare_conv_grad_input(const KernelQuery& q) {
+  return prepare_widened(q, own_conv_grad_input, conv_slices(q));
+}
+Kernel prepare_conv_grad_filter(const KernelQuery& q) {
+  return prepare_widened(q, own_conv_grad_filter, conv_slices(q));
+}
 bool conv_grad_filter_leads(const KernelQuery& q) {
   const ConvGeometry g = conv_geometry("conv_grad_filter", q.in[0].shape, q.out[0].shape, q.attrs);
-  return g.window_points() > 1 && g.group_filters() >= 8;
+  return !is_half(q.in[0].dtype) && g.window_points() > 1 && g.group_filters() >= 8;
 }
 }  // namespace highway
 
 namespace reference {
-Kernel prepare_conv(const KernelQuery& q) { return prepare_widened(q, plain_conv); }
-Kernel prepare_conv_grad_input(const KernelQuery& q) { return prepare_widened(q, plain_conv_grad_input); }
-Kernel prepare_conv_grad_filter(const KernelQuery& q) { return prepare_widened(q, plain_conv_grad_filter); }
+Kernel prepare_conv(const KernelQuery& q) { return prepare_widened(q, plain_conv, conv_slices(q)); }
+Kernel prepare_conv_grad_input(const KernelQuery& q) {
+  return prepare_widened(q, plain_conv_grad_input, conv_slices(q));
+}
+Kernel prepare_conv_grad_filter(const KernelQuery& q) {
+  return prepare_widened(q, plain_conv_grad_filter, conv_slices(q));
+}
 }  // namespace reference
 
 }  // namespace plimsoll

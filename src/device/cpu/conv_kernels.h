@@ -5,12 +5,14 @@
 //   conv_grad_filter  x, dy -> dkernel [, dbias]
 // "onednn" packs the weights, in each run unless the program only reads them; so does "winograd", which takes
 // fewer products for a window of 3x3. "pointwise" makes a matrix product of a window of one point. "highway"
-// is a plain convolution. Results of all but oneDNN's do not depend on the number of threads. All throw
-// Error{unsupported} for what they do not do. "reference" does everything.
+// is a plain convolution. Halves go to oneDNN where it has them, else image by image through float32. Results
+// of all but oneDNN's do not depend on the number of threads. All throw Error{unsupported} for what they do
+// not do. "reference" does everything.
 #pragma once
 
 #include "device/cpu/activation.h"
 #include "device/cpu/conv_geometry.h"
+#include "device/cpu/widened.h"
 #include "device/kernel.h"
 
 namespace plimsoll {
@@ -28,6 +30,10 @@ struct ConvEpilogue {
 inline constexpr ConvEpilogue kNoEpilogue{-1, -1, -1, Activation::linear};
 // Reads the attributes "scale", "residual" (flags) and "activation". Throws Error{invalid_argument}.
 ConvEpilogue conv_epilogue(const Attrs& attrs);
+
+// How the four fall into slices, images or groups of them: the kernel, the bias, the scale and the gradients
+// of the first two are common to all.
+Slices conv_slices(const KernelQuery& q);
 
 namespace onednn {
 bool conv_fits(const KernelQuery& q);

@@ -28,6 +28,7 @@ constexpr size_t kMostArgs = 8;
 // The convolution to run in place of the one asked for.
 struct Task {
   ConvGeometry g;
+  memory::data_type type = memory::data_type::f32;
   bool transposed = false;  // g is the plain convolution whose data gradient the one asked for is
 };
 
@@ -105,9 +106,10 @@ bool any_above(const ConvAxes& axes, int64_t value) {
 }
 
 // The plain convolution behind `g`. Throws Error{unsupported} if there is none.
-Task task_of(const ConvGeometry& g) {
-  if (!any_above(g.in_dilation, 1)) return {g, false};
-  Task t{g, true};
+Task task_of(const ConvGeometry& g, const KernelQuery& q) {
+  const memory::data_type type = data_type(q.in[0].dtype);
+  if (!any_above(g.in_dilation, 1)) return {g, type, false};
+  Task t{g, type, true};
   std::swap(t.g.channels, t.g.filters);
   std::swap(t.g.in, t.g.out);
   t.g.stride = g.in_dilation;
@@ -129,12 +131,13 @@ memory::dims spatial(const ConvGeometry& g, const ConvAxes& axes, int64_t less =
   return d;
 }
 
-memory::desc image(const ConvGeometry& g, int64_t channels, const ConvAxes& sizes) {
+memory::desc image(const Task& t, int64_t channels, const ConvAxes& sizes) {
+  const ConvGeometry& g = t.g;
   memory::dims dims = spatial(g, sizes);
   dims.insert(dims.begin(), {g.batch, channels});
   using Tag = memory::format_tag;
   const Tag tag = g.rank == 1 ? Tag::nwc : g.rank == 2 ? Tag::nhwc : Tag::ndhwc;
-  return memory::desc(dims, memory::data_type::f32, tag);
+  return memory::desc(dims, t.type, tag);
 }
 
 // Keras's kernel (window..., C / groups, K) with oneDNN's axes ([groups,] out, in, window...). For a
@@ -158,7 +161,7 @@ memory::desc kernel_desc(const Task& t) {
   }
   dims.insert(dims.end(), window.begin(), window.end());
   strides.insert(strides.end(), steps.begin(), steps.end());
-  return memory::desc(dims, memory::data_type::f32, strides);
+  return memory::desc(dims, t.type, strides);
 }
 
 // Skips implementations that are slow (ref) or allocate while they run (gemm).
@@ -173,14 +176,14 @@ Desc good(Desc desc) {
 
 dnnl::convolution_forward::primitive_desc forward_desc(const Task& t, bool bias, const primitive_attr& attr) {
   const ConvGeometry& g = t.g;
-  const memory::desc x = image(g, g.channels, g.in), y = image(g, g.filters, g.out);
+  const memory::desc x = image(t, g.channels, g.in), y = image(t, g.filters, g.out);
   const memory::desc w = any_layout(kernel_desc(t));
   const memory::dims strides = spatial(g, g.stride), dilates = spatial(g, g.dilation, 1);
   const memory::dims low = spatial(g, g.pad_low), high = spatial(g, g.pad_high);
   const auto kind = dnnl::prop_kind::forward_inference;
   const auto direct = algorithm::convolution_direct;
   if (!bias) return {engine(), kind, direct, x, w, y, strides, dilates, low, high, attr};
-  const memory::desc b({g.filters}, memory::data_type::f32, memory::format_tag::a);
+  const memory::desc b({g.filters}, t.type, memory::format_tag::a);
   return {engine(), kind, direct, x, w, b, y, strides, dilates, low, high, attr};
 }
 
@@ -190,9 +193,9 @@ dnnl::convolution_backward_data::primitive_desc data_desc(const Task& t, const H
   const ConvGeometry& g = t.g;
   return {engine(),
           algorithm::convolution_direct,
-          image(g, g.channels, g.in),
+          image(t, g.channels, g.in),
           any_layout(kernel_desc(t)),
-          image(g, g.filters, g.out),
+          image(t, g.filters, g.out),
           spatial(g, g.stride),
           spatial(g, g.dilation, 1),
           spatial(g, g.pad_low),
@@ -203,13 +206,13 @@ dnnl::convolution_backward_data::primitive_desc data_desc(const Task& t, const H
 
 dnnl::convolution_backward_weights::primitive_desc weights_desc(const Task& t, bool bias, const Hint& hint) {
   const ConvGeometry& g = t.g;
-  const memory::desc x = image(g, g.channels, g.in), y = image(g, g.filters, g.out);
+  const memory::desc x = image(t, g.channels, g.in), y = image(t, g.filters, g.out);
   const memory::desc w = any_layout(kernel_desc(t));
   const memory::dims strides = spatial(g, g.stride), dilates = spatial(g, g.dilation, 1);
   const memory::dims low = spatial(g, g.pad_low), high = spatial(g, g.pad_high);
   const auto direct = algorithm::convolution_direct;
   if (!bias) return {engine(), direct, x, w, y, strides, dilates, low, high, hint, user_scratchpad()};
-  const memory::desc b({g.filters}, memory::data_type::f32, memory::format_tag::a);
+  const memory::desc b({g.filters}, t.type, memory::format_tag::a);
   return {engine(), direct, x, w, b, y, strides, dilates, low, high, hint, user_scratchpad()};
 }
 
@@ -222,7 +225,7 @@ OnednnCall reorder(const memory::desc& from, int from_arg, const memory::desc& t
 Kernel finish(const KernelQuery& q, ConvCall c, const Task& t, std::string name, bool weights_out,
               const memory::desc& plain, const memory::desc& packed, int threads) {
   c.points = t.g.window_points();
-  c.block = t.g.kernel_elements() / c.points * static_cast<int64_t>(sizeof(float));
+  c.block = t.g.kernel_elements() / c.points * static_cast<int64_t>(memory::data_type_size(t.type));
   c.filters = t.g.filters;
   c.threads = threads;
   const bool turn = t.transposed && c.points > 1, changed = turn || c.scale >= 0;
@@ -327,7 +330,7 @@ void append_activation(dnnl::post_ops& ops, Activation activation) {
 }
 
 Kernel conv(const KernelQuery& q) {
-  const Task t = task_of(conv_geometry("conv", q.in[0].shape, q.in[1].shape, q.attrs));
+  const Task t = task_of(conv_geometry("conv", q.in[0].shape, q.in[1].shape, q.attrs), q);
   if (t.transposed) return backward_data(q, t);
   return forward(q, t, nullptr, user_scratchpad());
 }
@@ -335,9 +338,12 @@ Kernel conv(const KernelQuery& q) {
 // The scale goes into the weights and the residual into the sums' first value: oneDNN's binary post-ops of
 // both take up to a quarter of the time of a convolution of one point.
 Kernel conv_bias(const KernelQuery& q) {
-  const Task t = task_of(conv_geometry("conv_bias", q.in[0].shape, q.in[1].shape, q.attrs));
+  const Task t = task_of(conv_geometry("conv_bias", q.in[0].shape, q.in[1].shape, q.attrs), q);
   if (t.transposed) fail(ErrorKind::unsupported, "conv_bias", "no primitive with an input dilation");
   const ConvEpilogue e = conv_epilogue(q.attrs);
+  if (e.scale >= 0 && t.type != memory::data_type::f32) {
+    fail(ErrorKind::unsupported, "conv_bias", "weights times a scale would be rounded twice");
+  }
   primitive_attr attr = user_scratchpad();
   dnnl::post_ops ops;
   if (e.residual >= 0) ops.append_sum(1.0f);
@@ -347,13 +353,13 @@ Kernel conv_bias(const KernelQuery& q) {
 }
 
 Kernel conv_grad_input(const KernelQuery& q) {
-  const Task t = task_of(conv_geometry("conv_grad_input", q.out[0].shape, q.in[1].shape, q.attrs));
+  const Task t = task_of(conv_geometry("conv_grad_input", q.out[0].shape, q.in[1].shape, q.attrs), q);
   if (t.transposed) return forward(q, t, nullptr, user_scratchpad());
   return backward_data(q, t);
 }
 
 Kernel conv_grad_filter(const KernelQuery& q) {
-  const Task t = task_of(conv_geometry("conv_grad_filter", q.in[0].shape, q.out[0].shape, q.attrs));
+  const Task t = task_of(conv_geometry("conv_grad_filter", q.in[0].shape, q.out[0].shape, q.attrs), q);
   return backward_weights(q, t, q.out.size() == 2);
 }
 
@@ -371,13 +377,33 @@ bool conv_fits(const KernelQuery& q) {
   return std::ranges::all_of(q.in, fits) && std::ranges::all_of(q.out, fits);
 }
 
-Kernel prepare_conv(const KernelQuery& q) { return prepare_widened(q, translated<conv>); }
-Kernel prepare_conv_bias(const KernelQuery& q) { return prepare_widened(q, translated<conv_bias>); }
+namespace {
+
+// Halves as they are, or where there is no such primitive, images of float32 with what is fastest for those.
+template <Prepare kOwn, bool (*kLeads)(const KernelQuery&), Prepare kOther>
+Kernel halves_too(const KernelQuery& q) {
+  if (!needs_widening(q)) return kOwn(q);
+  const Prepare fastest = [](const KernelQuery& slice) {
+    return !needs_widening(slice) && kLeads(slice) ? kOther(slice) : kOwn(slice);
+  };
+  return native_or_widened(q, fastest, conv_slices(q));
+}
+
+}  // namespace
+
+Kernel prepare_conv(const KernelQuery& q) {
+  return halves_too<translated<conv>, winograd::conv_leads, winograd::prepare_conv>(q);
+}
+Kernel prepare_conv_bias(const KernelQuery& q) {
+  return halves_too<translated<conv_bias>, winograd::conv_leads, winograd::prepare_conv_bias>(q);
+}
 Kernel prepare_conv_grad_input(const KernelQuery& q) {
-  return prepare_widened(q, translated<conv_grad_input>);
+  return halves_too<translated<conv_grad_input>, winograd::conv_grad_input_leads,
+                    winograd::prepare_conv_grad_input>(q);
 }
 Kernel prepare_conv_grad_filter(const KernelQuery& q) {
-  return prepare_widened(q, translated<conv_grad_filter>);
+  return halves_too<translated<conv_grad_filter>, winograd::conv_grad_filter_leads,
+                    winograd::prepare_conv_grad_filter>(q);
 }
 
 }  // namespace plimsoll::onednn

@@ -5,6 +5,10 @@
 
 #include "device/cpu/index_reader.h"
 #include "device/cpu/row_chunks.h"
+#include "device/cpu/row_lists.h"
+#include "device/cpu/typed.h"
+#include "device/cpu/widened.h"
+#include "plimsoll/shape.h"
 
 namespace plimsoll {
 namespace {
@@ -26,7 +30,26 @@ void scatter_rows(const TableView& v, const void* indices, const T* dy, T* dtabl
   }
 }
 
+// Of halves, row by row of the table: the sum is kept in f32 until it is whole.
+template <class S>
+void sum_rows(const TableView& v, const RowLists& lists, const S* dy, S* dtable, float* sum, int64_t begin,
+              int64_t end) {
+  for (int64_t row = begin; row < end; ++row) {
+    std::fill_n(sum, v.width, 0.0f);
+    for (int64_t i = lists.head[row]; i >= 0; i = lists.next[i]) {
+      for (int64_t k = 0; k < v.width; ++k) sum[k] += load(dy[i * v.width + k]);
+    }
+    for (int64_t k = 0; k < v.width; ++k) store(dtable[row * v.width + k], sum[k]);
+  }
+}
+
 }  // namespace
+
+int64_t embedding_scratch(const TableView& v, int threads) {
+  if (!is_half(v.dtype)) return 0;
+  return checked_mul(v.rows + v.count, int64_t{sizeof(int64_t)}, "embedding_grad") +
+         checked_mul(v.width * int64_t{sizeof(float)}, threads, "embedding_grad");
+}
 
 void embedding_forward(const TableView& v, const void* table, const void* indices, void* y, int threads) {
   const size_t bytes = static_cast<size_t>(v.width) * size_of(v.dtype);
@@ -40,17 +63,28 @@ void embedding_forward(const TableView& v, const void* table, const void* indice
   });
 }
 
-void embedding_backward(const TableView& v, const void* indices, const void* dy, void* dtable, int threads) {
+void embedding_backward(const TableView& v, const void* indices, const void* dy, void* dtable, void* scratch,
+                        int threads) {
   if (v.rows == 0 || v.width == 0) return;
   const int64_t work = (v.rows + v.count) * v.width;
   const int64_t parts = work < 2 * kChunkElements ? 1 : std::min<int64_t>(threads, v.rows);
-  auto part = [&](int64_t p, int) noexcept {
+  RowLists lists{};
+  if (is_half(v.dtype)) {
+    lists = {static_cast<int64_t*>(scratch), static_cast<int64_t*>(scratch) + v.rows};
+    find_rows(v.index_dtype, indices, v.count, v.rows, lists);
+  }
+  auto part = [&](int64_t p, int thread) noexcept {
     const int64_t begin = v.rows * p / parts, end = v.rows * (p + 1) / parts;
-    if (v.dtype == DType::f64) {
-      scatter_rows(v, indices, static_cast<const double*>(dy), static_cast<double*>(dtable), begin, end);
-    } else {
-      scatter_rows(v, indices, static_cast<const float*>(dy), static_cast<float*>(dtable), begin, end);
-    }
+    with_float(v.dtype, "embedding_grad", [&]<class S>(S) {
+      const S* const from = static_cast<const S*>(dy);
+      S* const to = static_cast<S*>(dtable);
+      if constexpr (kIsHalf<S>) {
+        float* const sum = reinterpret_cast<float*>(lists.next + v.count) + thread * v.width;
+        sum_rows(v, lists, from, to, sum, begin, end);
+      } else {
+        scatter_rows(v, indices, from, to, begin, end);
+      }
+    });
   };
   parallel_for(parts, threads, part);
 }

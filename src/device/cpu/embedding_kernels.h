@@ -18,7 +18,10 @@ struct TableView {
 
 // y[i] = table[indices[i]]. Any dtype.
 void embedding_forward(const TableView& v, const void* table, const void* indices, void* y, int threads);
-// dtable = 0; dtable[indices[i]] += dy[i] in order of i. f32 and f64.
-void embedding_backward(const TableView& v, const void* indices, const void* dy, void* dtable, int threads);
+// dtable = 0; dtable[indices[i]] += dy[i] in order of i, halves in f32. `scratch` holds embedding_scratch()
+// bytes.
+int64_t embedding_scratch(const TableView& v, int threads);
+void embedding_backward(const TableView& v, const void* indices, const void* dy, void* dtable, void* scratch,
+                        int threads);
 
 }  // namespace plimsoll

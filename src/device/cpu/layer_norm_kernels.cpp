@@ -6,6 +6,7 @@
 
 #include "device/aligned.h"
 #include "device/cpu/row_chunks.h"
+#include "device/cpu/typed.h"
 #include "plimsoll/shape.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -21,10 +22,12 @@ namespace plimsoll {
 namespace {
 
 // The rows of one group in the backward pass, and where their part of the column sums goes.
-template <class T>
+template <class S, class T = typename Loaded<S>::type>
 struct GradRows {
-  const T *x, *gamma, *mean, *rstd, *dy;
-  T *dx, *dgamma, *dbeta;
+  const S *x, *dy;
+  const T *gamma, *mean, *rstd;
+  S* dx;
+  T *dgamma, *dbeta;
   size_t rows, n;
 };
 
@@ -39,29 +42,29 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class T>
-HWY_INLINE T row_sum(const T* x, size_t n) {
+template <class S, class T = typename Loaded<S>::type>
+HWY_INLINE T row_sum(const S* x, size_t n) {
   const hn::ScalableTag<T> d;
   const size_t lanes = hn::Lanes(d);
   auto a = hn::Zero(d), b = a;
   size_t i = 0;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
-    a = hn::Add(a, hn::LoadU(d, x + i));
-    b = hn::Add(b, hn::LoadU(d, x + i + lanes));
+    a = hn::Add(a, vm::load(d, x + i));
+    b = hn::Add(b, vm::load(d, x + i + lanes));
   }
   for (; i < n; i += lanes) a = hn::Add(a, vm::load_first(d, x + i, HWY_MIN(n - i, lanes), T{0}));
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(a, b)));
 }
 
-template <class T>
-HWY_INLINE T row_square_distance(const T* x, T mean, size_t n) {
+template <class S, class T>
+HWY_INLINE T row_square_distance(const S* x, T mean, size_t n) {
   const hn::ScalableTag<T> d;
   const size_t lanes = hn::Lanes(d);
   const auto m = hn::Set(d, mean);
   auto a = hn::Zero(d), b = a;
   size_t i = 0;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
-    const auto u = hn::Sub(hn::LoadU(d, x + i), m), v = hn::Sub(hn::LoadU(d, x + i + lanes), m);
+    const auto u = hn::Sub(vm::load(d, x + i), m), v = hn::Sub(vm::load(d, x + i + lanes), m);
     a = hn::MulAdd(u, u, a);
     b = hn::MulAdd(v, v, b);
   }
@@ -73,8 +76,8 @@ HWY_INLINE T row_square_distance(const T* x, T mean, size_t n) {
 }
 
 // Two passes for the statistics: the one-pass formula loses all digits where the mean is large.
-template <class T>
-void forward_rows(const T* x, const T* gamma, const T* beta, T epsilon, T* y, T* mean, T* rstd, size_t rows,
+template <class S, class T>
+void forward_rows(const S* x, const T* gamma, const T* beta, T epsilon, S* y, T* mean, T* rstd, size_t rows,
                   size_t n) {
   const hn::ScalableTag<T> d;
   for (size_t r = 0; r < rows; ++r, x += n, y += n) {
@@ -89,11 +92,11 @@ void forward_rows(const T* x, const T* gamma, const T* beta, T epsilon, T* y, T*
 }
 
 // dx = rstd (g - mean(g) - h mean(g h)) with g = dy gamma and h = (x - mean) rstd.
-template <class T>
-void backward_rows(const GradRows<T>& a) {
+template <class S, class T>
+void backward_rows(const GradRows<S, T>& a) {
   const hn::ScalableTag<T> d;
-  const T *x = a.x, *dy = a.dy;
-  T* dx = a.dx;
+  const S *x = a.x, *dy = a.dy;
+  S* dx = a.dx;
   const T scale = 1 / static_cast<T>(a.n);
   for (size_t r = 0; r < a.rows; ++r, x += a.n, dy += a.n, dx += a.n) {
     const auto m = hn::Set(d, a.mean[r]), s = hn::Set(d, a.rstd[r]);
@@ -117,14 +120,16 @@ void backward_rows(const GradRows<T>& a) {
   }
 }
 
-#define PLIMSOLL_LAYER_NORM_ENTRY(T, S)                                                          \
-  void forward_##S(const T* x, const T* gamma, const T* beta, T epsilon, T* y, T* mean, T* rstd, \
-                   size_t rows, size_t n) {                                                      \
-    forward_rows<T>(x, gamma, beta, epsilon, y, mean, rstd, rows, n);                            \
-  }                                                                                              \
-  void backward_##S(const GradRows<T>& a) { backward_rows<T>(a); }
-PLIMSOLL_LAYER_NORM_ENTRY(float, f32)
-PLIMSOLL_LAYER_NORM_ENTRY(double, f64)
+#define PLIMSOLL_LAYER_NORM_ENTRY(S, T, NAME)                                                       \
+  void forward_##NAME(const S* x, const T* gamma, const T* beta, T epsilon, S* y, T* mean, T* rstd, \
+                      size_t rows, size_t n) {                                                      \
+    forward_rows<S, T>(x, gamma, beta, epsilon, y, mean, rstd, rows, n);                            \
+  }                                                                                                 \
+  void backward_##NAME(const GradRows<S>& a) { backward_rows<S>(a); }
+PLIMSOLL_LAYER_NORM_ENTRY(float, float, f32)
+PLIMSOLL_LAYER_NORM_ENTRY(double, double, f64)
+PLIMSOLL_LAYER_NORM_ENTRY(HalfBits, float, f16)
+PLIMSOLL_LAYER_NORM_ENTRY(BrainBits, float, bf16)
 #undef PLIMSOLL_LAYER_NORM_ENTRY
 
 }  // namespace
@@ -136,47 +141,39 @@ HWY_AFTER_NAMESPACE();
 namespace plimsoll {
 namespace {
 
-HWY_EXPORT(forward_f32);
-HWY_EXPORT(forward_f64);
-HWY_EXPORT(backward_f32);
-HWY_EXPORT(backward_f64);
-
-template <class T>
+template <class S>
 struct Table;
-template <>
-struct Table<float> {
-  static auto forward() { return HWY_DYNAMIC_DISPATCH(forward_f32); }
-  static auto backward() { return HWY_DYNAMIC_DISPATCH(backward_f32); }
-};
-template <>
-struct Table<double> {
-  static auto forward() { return HWY_DYNAMIC_DISPATCH(forward_f64); }
-  static auto backward() { return HWY_DYNAMIC_DISPATCH(backward_f64); }
-};
-
-template <class F>
-void with_type(DType dtype, const F& f) {
-  dtype == DType::f64 ? f(double{}) : f(float{});
-}
+#define PLIMSOLL_LAYER_NORM_TABLE(S, NAME)                                   \
+  HWY_EXPORT(forward_##NAME);                                                \
+  HWY_EXPORT(backward_##NAME);                                               \
+  template <>                                                                \
+  struct Table<S> {                                                          \
+    static auto forward() { return HWY_DYNAMIC_DISPATCH(forward_##NAME); }   \
+    static auto backward() { return HWY_DYNAMIC_DISPATCH(backward_##NAME); } \
+  };
+PLIMSOLL_LAYER_NORM_TABLE(float, f32)
+PLIMSOLL_LAYER_NORM_TABLE(double, f64)
+PLIMSOLL_LAYER_NORM_TABLE(HalfBits, f16)
+PLIMSOLL_LAYER_NORM_TABLE(BrainBits, bf16)
+#undef PLIMSOLL_LAYER_NORM_TABLE
 
 // At most 64 groups keep the partial sums small; 16 rows each make them worth having.
 int64_t group_rows(int64_t rows) { return std::max<int64_t>(16, divide_up(rows, 64)); }
 int64_t group_count(int64_t rows) { return (rows + group_rows(rows) - 1) / group_rows(rows); }
 
-template <class T>
+template <class S, class T>
 void backward(int64_t rows, int64_t n, const LayerNormGrad& a, T* partial, int threads) {
-  const auto run = Table<T>::backward();
+  const auto run = Table<S>::backward();
   const int64_t each = group_rows(rows), groups = group_count(rows);
   const size_t row_bytes = static_cast<size_t>(n) * sizeof(T);
-  auto at = [](auto* p, int64_t i) {
-    return static_cast<T*>(const_cast<void*>(static_cast<const void*>(p))) + i;
-  };
+  const auto data = [](const void* p, int64_t i) { return static_cast<const S*>(p) + i; };
+  const auto row = [](const void* p, int64_t i) { return static_cast<const T*>(p) + i; };
   auto group = [&](int64_t g, int) noexcept {
     T* sums = partial + g * 2 * n;
     std::memset(sums, 0, 2 * row_bytes);
     const int64_t b = g * each, e = std::min(rows, b + each);
-    run({at(a.x, b * n), at(a.gamma, 0), at(a.mean, b), at(a.rstd, b), at(a.dy, b * n), at(a.dx, b * n), sums,
-         sums + n, static_cast<size_t>(e - b), static_cast<size_t>(n)});
+    run({data(a.x, b * n), data(a.dy, b * n), row(a.gamma, 0), row(a.mean, b), row(a.rstd, b),
+         static_cast<S*>(a.dx) + b * n, sums, sums + n, static_cast<size_t>(e - b), static_cast<size_t>(n)});
   };
   parallel_for(groups, rows * n < 2 * kChunkElements ? 1 : threads, group);
   T *dgamma = static_cast<T*>(a.dgamma), *dbeta = static_cast<T*>(a.dbeta);
@@ -193,24 +190,28 @@ void backward(int64_t rows, int64_t n, const LayerNormGrad& a, T* partial, int t
 
 void layer_norm_forward(DType dtype, int64_t rows, int64_t n, double epsilon, const void* x,
                         const void* gamma, const void* beta, void* y, void* mean, void* rstd, int threads) {
-  with_type(dtype, [&]<class T>(T) {
-    const auto run = Table<T>::forward();
+  with_float(dtype, "layer_norm", [&]<class S>(S) {
+    using T = typename Loaded<S>::type;
+    const auto run = Table<S>::forward();
     parallel_rows(rows, n, threads, [&](int64_t b, int64_t e) {
-      run(static_cast<const T*>(x) + b * n, static_cast<const T*>(gamma), static_cast<const T*>(beta),
-          static_cast<T>(epsilon), static_cast<T*>(y) + b * n, static_cast<T*>(mean) + b,
+      run(static_cast<const S*>(x) + b * n, static_cast<const T*>(gamma), static_cast<const T*>(beta),
+          static_cast<T>(epsilon), static_cast<S*>(y) + b * n, static_cast<T*>(mean) + b,
           static_cast<T*>(rstd) + b, static_cast<size_t>(e - b), static_cast<size_t>(n));
     });
   });
 }
 
 int64_t layer_norm_scratch(DType dtype, int64_t rows, int64_t n) {
-  return checked_mul(checked_mul(2 * static_cast<int64_t>(size_of(dtype)), group_count(rows), "layer_norm"),
-                     n, "layer_norm");
+  const int64_t size = dtype == DType::f64 ? 8 : 4;
+  return checked_mul(checked_mul(2 * size, group_count(rows), "layer_norm"), n, "layer_norm");
 }
 
 void layer_norm_backward(DType dtype, int64_t rows, int64_t n, const LayerNormGrad& a, void* scratch,
                          int threads) {
-  with_type(dtype, [&]<class T>(T) { backward<T>(rows, n, a, static_cast<T*>(scratch), threads); });
+  with_float(dtype, "layer_norm", [&]<class S>(S) {
+    using T = typename Loaded<S>::type;
+    backward<S, T>(rows, n, a, static_cast<T*>(scratch), threads);
+  });
 }
 
 }  // namespace plimsoll

@@ -1,5 +1,6 @@
-// Layer normalisation over rows of `n` elements, f32 and f64. All outputs are overwritten; y may be x, and dx
-// may be x or dy. Safe to call from any thread.
+// Layer normalisation over rows of `n` elements. x, y and their gradients are of any float type; gamma, beta,
+// the statistics and the gradients of the first two are f64 for f64 and f32 otherwise. All outputs are
+// overwritten; y may be x, and dx may be x or dy. Safe to call from any thread.
 #pragma once
 
 #include <cstdint>

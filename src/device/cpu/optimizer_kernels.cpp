@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "device/cpu/row_chunks.h"
+#include "device/cpu/typed.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/optimizer_kernels.cpp"
@@ -28,6 +29,16 @@ struct RmspropScalars {
   T rho, one_minus_rho, momentum, epsilon, learning_rate;
 };
 
+template <class S, class G, class T = typename Loaded<S>::type>
+struct UpdateFunctions {
+  void (*adam)(const AdamScalars<T>&, const S*, const G*, const S*, const S*, S*, S*, S*, size_t);
+  void (*adam_sum)(const AdamScalars<T>&, const S*, const T*, const S*, const S*, S*, S*, S*, size_t);
+  bool (*all_zero)(const S*, const S*, size_t);
+  void (*add)(const G*, T*, size_t);
+  void (*sgd)(T, T, bool, const S*, const G*, const S*, S*, S*, size_t);
+  void (*rmsprop)(const RmspropScalars<T>&, const S*, const G*, const S*, const S*, S*, S*, S*, size_t);
+};
+
 }  // namespace
 }  // namespace plimsoll
 #endif
@@ -39,9 +50,10 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class T>
-void adam_span(const AdamScalars<T>& s, const T* w, const T* g, const T* m, const T* v, T* w_out, T* m_out,
-               T* v_out, size_t n) {
+// Weights and slots of type S, gradients of type G, arithmetic in T.
+template <class S, class G, class T>
+void adam_span(const AdamScalars<T>& s, const S* w, const G* g, const S* m, const S* v, S* w_out, S* m_out,
+               S* v_out, size_t n) {
   const hn::ScalableTag<T> d;
   const auto c1 = hn::Set(d, s.one_minus_beta_1), c2 = hn::Set(d, s.one_minus_beta_2);
   const auto epsilon = hn::Set(d, s.epsilon), alpha = hn::Set(d, s.alpha);
@@ -62,12 +74,12 @@ void adam_span(const AdamScalars<T>& s, const T* w, const T* g, const T* m, cons
 }
 
 // Whether all bits of a and b are zero; -0.0 counts as something, for a step would turn it into +0.0.
-template <class T>
-bool all_zero(const T* a, const T* b, size_t n) {
-  const hn::ScalableTag<T> d;
-  const hn::RebindToUnsigned<decltype(d)> du;
-  const size_t lanes = hn::Lanes(d);
-  const auto bits = [&](const T* p) HWY_ATTR { return hn::BitCast(du, hn::LoadU(d, p)); };
+template <class S>
+bool all_zero(const S* a, const S* b, size_t n) {
+  using Bits = hwy::UnsignedFromSize<sizeof(S)>;
+  const hn::ScalableTag<Bits> du;
+  const size_t lanes = hn::Lanes(du);
+  const auto bits = [&](const S* p) HWY_ATTR { return hn::LoadU(du, reinterpret_cast<const Bits*>(p)); };
   size_t i = 0;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
     const auto first = hn::Or(bits(a + i), bits(a + i + lanes)),
@@ -75,23 +87,22 @@ bool all_zero(const T* a, const T* b, size_t n) {
     if (!hn::AllTrue(du, hn::Eq(hn::Or(first, second), hn::Zero(du)))) return false;
   }
   for (; i < n; ++i) {
-    using Bits = hwy::MakeUnsigned<T>;
     if (std::bit_cast<Bits>(a[i]) != 0 || std::bit_cast<Bits>(b[i]) != 0) return false;
   }
   return true;
 }
 
-template <class T>
-void add_span(const T* x, T* sum, size_t n) {
+template <class G, class T>
+void add_span(const G* x, T* sum, size_t n) {
   const hn::ScalableTag<T> d;
   vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
     store(hn::Add(load(sum, 0), load(x, 0)), sum);
   });
 }
 
-template <class T>
-void sgd_span(T rate, T momentum, bool nesterov, const T* w, const T* g, const T* velocity, T* w_out,
-              T* velocity_out, size_t n) {
+template <class S, class G, class T>
+void sgd_span(T rate, T momentum, bool nesterov, const S* w, const G* g, const S* velocity, S* w_out,
+              S* velocity_out, size_t n) {
   const hn::ScalableTag<T> d;
   const auto lr = hn::Set(d, rate), mu = hn::Set(d, momentum);
   vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
@@ -107,9 +118,9 @@ void sgd_span(T rate, T momentum, bool nesterov, const T* w, const T* g, const T
   });
 }
 
-template <class T>
-void rmsprop_span(const RmspropScalars<T>& s, const T* w, const T* g, const T* velocity, const T* momentum,
-                  T* w_out, T* velocity_out, T* momentum_out, size_t n) {
+template <class S, class G, class T>
+void rmsprop_span(const RmspropScalars<T>& s, const S* w, const G* g, const S* velocity, const S* momentum,
+                  S* w_out, S* velocity_out, S* momentum_out, size_t n) {
   const hn::ScalableTag<T> d;
   const auto rho = hn::Set(d, s.rho), rest = hn::Set(d, s.one_minus_rho), mu = hn::Set(d, s.momentum);
   const auto epsilon = hn::Set(d, s.epsilon), lr = hn::Set(d, s.learning_rate);
@@ -128,23 +139,33 @@ void rmsprop_span(const RmspropScalars<T>& s, const T* w, const T* g, const T* v
   });
 }
 
-#define PLIMSOLL_OPTIMIZER_ENTRY(T, S)                                                                       \
-  void adam_##S(const AdamScalars<T>& s, const T* w, const T* g, const T* m, const T* v, T* w_out, T* m_out, \
-                T* v_out, size_t n) {                                                                        \
-    adam_span<T>(s, w, g, m, v, w_out, m_out, v_out, n);                                                     \
-  }                                                                                                          \
-  bool all_zero_##S(const T* a, const T* b, size_t n) { return all_zero<T>(a, b, n); }                       \
-  void add_##S(const T* x, T* sum, size_t n) { add_span<T>(x, sum, n); }                                     \
-  void sgd_##S(T rate, T mu, bool nesterov, const T* w, const T* g, const T* vel, T* w_out, T* vel_out,      \
-               size_t n) {                                                                                   \
-    sgd_span<T>(rate, mu, nesterov, w, g, vel, w_out, vel_out, n);                                           \
-  }                                                                                                          \
-  void rmsprop_##S(const RmspropScalars<T>& s, const T* w, const T* g, const T* vel, const T* mom, T* w_out, \
-                   T* vel_out, T* mom_out, size_t n) {                                                       \
-    rmsprop_span<T>(s, w, g, vel, mom, w_out, vel_out, mom_out, n);                                          \
+// A table of functions per pair of types; adam_sum takes gradients that have been summed.
+template <class S, class G>
+struct Functions {
+  using T = typename Loaded<S>::type;
+  static void adam(const AdamScalars<T>& s, const S* w, const G* g, const S* m, const S* v, S* w_out,
+                   S* m_out, S* v_out, size_t n) {
+    adam_span(s, w, g, m, v, w_out, m_out, v_out, n);
   }
-PLIMSOLL_OPTIMIZER_ENTRY(float, f32)
-PLIMSOLL_OPTIMIZER_ENTRY(double, f64)
+  static void adam_sum(const AdamScalars<T>& s, const S* w, const T* g, const S* m, const S* v, S* w_out,
+                       S* m_out, S* v_out, size_t n) {
+    adam_span(s, w, g, m, v, w_out, m_out, v_out, n);
+  }
+  static const UpdateFunctions<S, G>* table() {
+    static constexpr UpdateFunctions<S, G> functions = {
+        adam, adam_sum, all_zero<S>, add_span<G, T>, sgd_span<S, G, T>, rmsprop_span<S, G, T>};
+    return &functions;
+  }
+};
+
+#define PLIMSOLL_OPTIMIZER_ENTRY(S, G, NAME) \
+  const UpdateFunctions<S, G>* table_##NAME() { return Functions<S, G>::table(); }
+PLIMSOLL_OPTIMIZER_ENTRY(float, float, f32)
+PLIMSOLL_OPTIMIZER_ENTRY(double, double, f64)
+PLIMSOLL_OPTIMIZER_ENTRY(float, HalfBits, f32_f16)
+PLIMSOLL_OPTIMIZER_ENTRY(float, BrainBits, f32_bf16)
+PLIMSOLL_OPTIMIZER_ENTRY(HalfBits, HalfBits, f16)
+PLIMSOLL_OPTIMIZER_ENTRY(BrainBits, BrainBits, bf16)
 #undef PLIMSOLL_OPTIMIZER_ENTRY
 
 }  // namespace
@@ -153,44 +174,27 @@ PLIMSOLL_OPTIMIZER_ENTRY(double, f64)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "device/cpu/index_reader.h"
+#include "device/cpu/row_lists.h"
 
 namespace plimsoll {
 namespace {
 
-HWY_EXPORT(adam_f32);
-HWY_EXPORT(adam_f64);
-HWY_EXPORT(all_zero_f32);
-HWY_EXPORT(all_zero_f64);
-HWY_EXPORT(add_f32);
-HWY_EXPORT(add_f64);
-HWY_EXPORT(sgd_f32);
-HWY_EXPORT(sgd_f64);
-HWY_EXPORT(rmsprop_f32);
-HWY_EXPORT(rmsprop_f64);
+HWY_EXPORT(table_f32);
+HWY_EXPORT(table_f64);
+HWY_EXPORT(table_f32_f16);
+HWY_EXPORT(table_f32_bf16);
+HWY_EXPORT(table_f16);
+HWY_EXPORT(table_bf16);
 
-template <class T>
-struct Table;
-template <>
-struct Table<float> {
-  static auto adam() { return HWY_DYNAMIC_DISPATCH(adam_f32); }
-  static auto all_zero() { return HWY_DYNAMIC_DISPATCH(all_zero_f32); }
-  static auto add() { return HWY_DYNAMIC_DISPATCH(add_f32); }
-  static auto sgd() { return HWY_DYNAMIC_DISPATCH(sgd_f32); }
-  static auto rmsprop() { return HWY_DYNAMIC_DISPATCH(rmsprop_f32); }
-};
-template <>
-struct Table<double> {
-  static auto adam() { return HWY_DYNAMIC_DISPATCH(adam_f64); }
-  static auto all_zero() { return HWY_DYNAMIC_DISPATCH(all_zero_f64); }
-  static auto add() { return HWY_DYNAMIC_DISPATCH(add_f64); }
-  static auto sgd() { return HWY_DYNAMIC_DISPATCH(sgd_f64); }
-  static auto rmsprop() { return HWY_DYNAMIC_DISPATCH(rmsprop_f64); }
-};
-
+// f(functions) with those of the chosen target.
 template <class F>
-void with_type(DType dtype, const F& f) {
-  dtype == DType::f64 ? f(double{}) : f(float{});
+void with_types(UpdateTypes types, const F& f) {
+  if (types.weight == DType::f64) return f(*HWY_DYNAMIC_DISPATCH(table_f64)());
+  if (types.weight == DType::f16) return f(*HWY_DYNAMIC_DISPATCH(table_f16)());
+  if (types.weight == DType::bf16) return f(*HWY_DYNAMIC_DISPATCH(table_bf16)());
+  if (types.grad == DType::f16) return f(*HWY_DYNAMIC_DISPATCH(table_f32_f16)());
+  if (types.grad == DType::bf16) return f(*HWY_DYNAMIC_DISPATCH(table_f32_bf16)());
+  f(*HWY_DYNAMIC_DISPATCH(table_f32)());
 }
 
 template <class T>
@@ -217,44 +221,28 @@ AdamScalars<T> adam_scalars(const AdamRule& rule, const AdamArgs& a) {
   return s;
 }
 
-// The occurrences of each row, in order: head[row] is the first, next[i] the one after i; -1 ends.
-struct Occurrences {
-  int64_t* head;
-  int64_t* next;
-};
-void find_occurrences(const RowGradient& g, const Occurrences& o) {
-  std::memset(o.head, 0xFF, static_cast<size_t>(g.rows) * sizeof(int64_t));
-  for (int64_t i = g.count - 1; i >= 0; --i) {
-    int64_t& head = o.head[wrap_index(read_index(g.index_dtype, g.indices, i), g.rows)];
-    o.next[i] = head;
-    head = i;
-  }
-}
-
-template <class T>
-void adam_rows(const AdamRule& rule, const AdamArgs& a, const RowGradient& g, void* scratch, int threads) {
+template <class S, class G, class T>
+void adam_rows(const UpdateFunctions<S, G, T>& f, const AdamRule& rule, const AdamArgs& a,
+               const RowGradient& g, void* scratch, int threads) {
   if (g.rows == 0 || g.width == 0) return;
-  const Occurrences o{static_cast<int64_t*>(scratch), static_cast<int64_t*>(scratch) + g.rows};
+  const RowLists o{static_cast<int64_t*>(scratch), static_cast<int64_t*>(scratch) + g.rows};
   T* const sums = reinterpret_cast<T*>(o.next + g.count);
-  find_occurrences(g, o);
+  find_rows(g.index_dtype, g.indices, g.count, g.rows, o);
   const AdamScalars<T> s = adam_scalars<T>(rule, a);
   const bool zero_stays = s.decay == 0 && s.epsilon > 0 && std::isfinite(s.alpha);
-  const auto adam = Table<T>::adam();
-  const auto all_zero = Table<T>::all_zero();
-  const auto add = Table<T>::add();
-  const size_t n = static_cast<size_t>(g.width), bytes = n * sizeof(T);
+  const size_t n = static_cast<size_t>(g.width), bytes = n * sizeof(S);
   auto row = [&](int64_t r, T* sum) {
     const int64_t i = r * g.width;
-    const T *w = at<T>(a.w, i), *m = at<T>(a.m, i), *v = at<T>(a.v, i);
-    if (o.head[r] < 0 && zero_stays && all_zero(m, v, n)) {
-      if (a.w_out != a.w) std::memcpy(at<T>(a.w_out, i), w, bytes);
-      if (a.m_out != a.m) std::memcpy(at<T>(a.m_out, i), m, bytes);
-      if (a.v_out != a.v) std::memcpy(at<T>(a.v_out, i), v, bytes);
+    const S *w = at<S>(a.w, i), *m = at<S>(a.m, i), *v = at<S>(a.v, i);
+    if (o.head[r] < 0 && zero_stays && f.all_zero(m, v, n)) {
+      if (a.w_out != a.w) std::memcpy(at<S>(a.w_out, i), w, bytes);
+      if (a.m_out != a.m) std::memcpy(at<S>(a.m_out, i), m, bytes);
+      if (a.v_out != a.v) std::memcpy(at<S>(a.v_out, i), v, bytes);
       return;
     }
-    std::memset(sum, 0, bytes);
-    for (int64_t k = o.head[r]; k >= 0; k = o.next[k]) add(at<T>(a.grad, k * g.width), sum, n);
-    adam(s, w, sum, m, v, at<T>(a.w_out, i), at<T>(a.m_out, i), at<T>(a.v_out, i), n);
+    std::memset(sum, 0, n * sizeof(T));
+    for (int64_t k = o.head[r]; k >= 0; k = o.next[k]) f.add(at<G>(a.grad, k * g.width), sum, n);
+    f.adam_sum(s, w, sum, m, v, at<S>(a.w_out, i), at<S>(a.m_out, i), at<S>(a.v_out, i), n);
   };
   const int64_t each = std::max<int64_t>(1, kChunkElements / g.width);
   auto chunk = [&](int64_t c, int thread) noexcept {
@@ -265,49 +253,46 @@ void adam_rows(const AdamRule& rule, const AdamArgs& a, const RowGradient& g, vo
 
 }  // namespace
 
-void adam_step(DType dtype, const AdamRule& rule, const AdamArgs& a, int64_t n, int threads) {
-  with_type(dtype, [&]<class T>(T) {
+void adam_step(UpdateTypes types, const AdamRule& rule, const AdamArgs& a, int64_t n, int threads) {
+  with_types(types, [&]<class S, class G, class T>(const UpdateFunctions<S, G, T>& f) {
     const AdamScalars<T> s = adam_scalars<T>(rule, a);
-    const auto run = Table<T>::adam();
     parallel_rows(n, 1, threads, [&](int64_t b, int64_t e) {
-      run(s, at<T>(a.w, b), at<T>(a.grad, b), at<T>(a.m, b), at<T>(a.v, b), at<T>(a.w_out, b),
-          at<T>(a.m_out, b), at<T>(a.v_out, b), static_cast<size_t>(e - b));
+      f.adam(s, at<S>(a.w, b), at<G>(a.grad, b), at<S>(a.m, b), at<S>(a.v, b), at<S>(a.w_out, b),
+             at<S>(a.m_out, b), at<S>(a.v_out, b), static_cast<size_t>(e - b));
     });
   });
 }
 
-int64_t adam_rows_scratch(DType dtype, const RowGradient& g, int threads) {
+int64_t adam_rows_scratch(DType weight, const RowGradient& g, int threads) {
   const int64_t lists = checked_mul(g.rows + g.count, int64_t{sizeof(int64_t)}, "adam_update_rows");
-  const int64_t sums =
-      checked_mul(g.width * static_cast<int64_t>(size_of(dtype)), threads, "adam_update_rows");
-  return lists + sums;
+  const int64_t size = weight == DType::f64 ? 8 : 4;
+  return lists + checked_mul(g.width * size, threads, "adam_update_rows");
 }
 
-void adam_rows_step(DType dtype, const AdamRule& rule, const AdamArgs& a, const RowGradient& g, void* scratch,
-                    int threads) {
-  with_type(dtype, [&]<class T>(T) { adam_rows<T>(rule, a, g, scratch, threads); });
+void adam_rows_step(UpdateTypes types, const AdamRule& rule, const AdamArgs& a, const RowGradient& g,
+                    void* scratch, int threads) {
+  with_types(types, [&](const auto& f) { adam_rows(f, rule, a, g, scratch, threads); });
 }
 
-void sgd_step(DType dtype, double momentum, bool nesterov, const SgdArgs& a, int64_t n, int threads) {
-  with_type(dtype, [&]<class T>(T) {
-    const auto run = Table<T>::sgd();
+void sgd_step(UpdateTypes types, double momentum, bool nesterov, const SgdArgs& a, int64_t n, int threads) {
+  with_types(types, [&]<class S, class G, class T>(const UpdateFunctions<S, G, T>& f) {
     const T rate = static_cast<T>(a.learning_rate), mu = static_cast<T>(momentum);
     parallel_rows(n, 1, threads, [&](int64_t b, int64_t e) {
-      run(rate, mu, nesterov, at<T>(a.w, b), at<T>(a.grad, b), at<T>(a.velocity, b), at<T>(a.w_out, b),
-          at<T>(a.velocity_out, b), static_cast<size_t>(e - b));
+      f.sgd(rate, mu, nesterov, at<S>(a.w, b), at<G>(a.grad, b), at<S>(a.velocity, b), at<S>(a.w_out, b),
+            at<S>(a.velocity_out, b), static_cast<size_t>(e - b));
     });
   });
 }
 
-void rmsprop_step(DType dtype, double rho, double momentum, double epsilon, const RmspropArgs& a, int64_t n,
-                  int threads) {
-  with_type(dtype, [&]<class T>(T) {
-    const auto run = Table<T>::rmsprop();
+void rmsprop_step(UpdateTypes types, double rho, double momentum, double epsilon, const RmspropArgs& a,
+                  int64_t n, int threads) {
+  with_types(types, [&]<class S, class G, class T>(const UpdateFunctions<S, G, T>& f) {
     const RmspropScalars<T> s{static_cast<T>(rho), static_cast<T>(1 - rho), static_cast<T>(momentum),
                               static_cast<T>(epsilon), static_cast<T>(a.learning_rate)};
     parallel_rows(n, 1, threads, [&](int64_t b, int64_t e) {
-      run(s, at<T>(a.w, b), at<T>(a.grad, b), at<T>(a.velocity, b), at<T>(a.momentum, b), at<T>(a.w_out, b),
-          at<T>(a.velocity_out, b), at<T>(a.momentum_out, b), static_cast<size_t>(e - b));
+      f.rmsprop(s, at<S>(a.w, b), at<G>(a.grad, b), at<S>(a.velocity, b), at<S>(a.momentum, b),
+                at<S>(a.w_out, b), at<S>(a.velocity_out, b), at<S>(a.momentum_out, b),
+                static_cast<size_t>(e - b));
     });
   });
 }

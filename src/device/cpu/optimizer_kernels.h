@@ -1,5 +1,6 @@
-// Optimizer steps in one pass over a weight and its slots, f32 and f64, in the order of operations of
-// Keras 3. Every output may be the same bytes as the input it replaces. Safe to call from any thread.
+// Optimizer steps in one pass over a weight and its slots, in the order of operations of Keras 3. A weight
+// and its slots are of one float type, halves worked on in f32; the gradient is of that type, or a half.
+// Every output may be the same bytes as the input it replaces. Safe to call from any thread.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,11 @@ struct AdamRule {
   double epsilon = 1e-7;
   double weight_decay = 0.0;
 };
+// The types of a weight with its slots and of its gradient.
+struct UpdateTypes {
+  DType weight, grad;
+};
+
 struct AdamArgs {
   const void* w;
   const void* grad;  // dense, or one row per index
@@ -26,7 +32,7 @@ struct AdamArgs {
   void* m_out;
   void* v_out;
 };
-void adam_step(DType dtype, const AdamRule& rule, const AdamArgs& a, int64_t n, int threads);
+void adam_step(UpdateTypes types, const AdamRule& rule, const AdamArgs& a, int64_t n, int threads);
 
 // Adam on a table (rows, width) whose gradient is the sum of a.grad[i] at row indices[i]. The same bits as
 // the dense step on that sum, but the sum is never stored, and rows that have never had a gradient are not
@@ -38,9 +44,9 @@ struct RowGradient {
   int64_t rows;
   int64_t width;
 };
-int64_t adam_rows_scratch(DType dtype, const RowGradient& g, int threads);
-void adam_rows_step(DType dtype, const AdamRule& rule, const AdamArgs& a, const RowGradient& g, void* scratch,
-                    int threads);
+int64_t adam_rows_scratch(DType weight, const RowGradient& g, int threads);
+void adam_rows_step(UpdateTypes types, const AdamRule& rule, const AdamArgs& a, const RowGradient& g,
+                    void* scratch, int threads);
 
 struct SgdArgs {
   const void* w;
@@ -50,7 +56,7 @@ struct SgdArgs {
   void* w_out;
   void* velocity_out;
 };
-void sgd_step(DType dtype, double momentum, bool nesterov, const SgdArgs& a, int64_t n, int threads);
+void sgd_step(UpdateTypes types, double momentum, bool nesterov, const SgdArgs& a, int64_t n, int threads);
 
 struct RmspropArgs {
   const void* w;
@@ -62,7 +68,7 @@ struct RmspropArgs {
   void* velocity_out;
   void* momentum_out;
 };
-void rmsprop_step(DType dtype, double rho, double momentum, double epsilon, const RmspropArgs& a, int64_t n,
-                  int threads);
+void rmsprop_step(UpdateTypes types, double rho, double momentum, double epsilon, const RmspropArgs& a,
+                  int64_t n, int threads);
 
 }  // namespace plimsoll

@@ -32,7 +32,7 @@ TYPED_TEST(Optimizer, AdamMatchesKerasFormula) {
       Weights<T> a(n);
       const Weights<T> before = a;
       const auto g = random_values<T>(n, 4);
-      adam_step(kDType<T>, {0.9, 0.99, 1e-7, decay}, a.in_place(g.data(), 2), n, 2);
+      adam_step({kDType<T>, kDType<T>}, {0.9, 0.99, 1e-7, decay}, a.in_place(g.data(), 2), n, 2);
       std::vector<double> w(n), m(n), v(n);
       const double alpha = 0.01 * std::sqrt(1 - std::pow(0.99, 3)) / (1 - std::pow(0.9, 3));
       for (size_t i = 0; i < n; ++i) {
@@ -54,8 +54,8 @@ TYPED_TEST(Optimizer, AdamDoesNotDependOnThreads) {
   const size_t n = 100003;
   Weights<T> one(n), two(n);
   const auto g = random_values<T>(n, 4);
-  adam_step(kDType<T>, {}, one.in_place(g.data(), 0), n, 1);
-  adam_step(kDType<T>, {}, two.in_place(g.data(), 0), n, 2);
+  adam_step({kDType<T>, kDType<T>}, {}, one.in_place(g.data(), 0), n, 1);
+  adam_step({kDType<T>, kDType<T>}, {}, two.in_place(g.data(), 0), n, 2);
   EXPECT_TRUE(one == two);
 }
 
@@ -73,14 +73,14 @@ void rows_equal_dense(double weight_decay, bool in_place, int threads) {
     const auto g = random_values<T>(static_cast<size_t>(count * width), static_cast<uint32_t>(step));
     std::vector<T> table(static_cast<size_t>(rows * width));
     embedding_backward({kDType<T>, rows, width, DType::i32, count}, indices.data(), g.data(), table.data(),
-                       1);
-    adam_step(kDType<T>, rule, dense.in_place(table.data(), step), rows * width, 1);
+                       nullptr, 1);
+    adam_step({kDType<T>, kDType<T>}, rule, dense.in_place(table.data(), step), rows * width, 1);
     const RowGradient rg{DType::i32, indices.data(), count, rows, width};
     std::vector<char> scratch(static_cast<size_t>(adam_rows_scratch(kDType<T>, rg, threads)));
     Weights<T> out(static_cast<size_t>(rows * width));
     AdamArgs args = sparse.in_place(g.data(), step);
     if (!in_place) args.w_out = out.w.data(), args.m_out = out.m.data(), args.v_out = out.v.data();
-    adam_rows_step(kDType<T>, rule, args, rg, scratch.data(), threads);
+    adam_rows_step({kDType<T>, kDType<T>}, rule, args, rg, scratch.data(), threads);
     if (!in_place) sparse = out;
     ASSERT_TRUE(dense == sparse) << "step " << step;
   }
@@ -103,7 +103,7 @@ TYPED_TEST(Optimizer, SgdMatchesKerasFormula) {
       const auto w = random_values<T>(n, 1), g = random_values<T>(n, 2), vel = random_values<T>(n, 3);
       std::vector<T> w_out(n), vel_out(n);
       const double momentum = mode == 0 ? 0 : 0.9;
-      sgd_step(kDType<T>, momentum, mode == 2,
+      sgd_step({kDType<T>, kDType<T>}, momentum, mode == 2,
                {w.data(), g.data(), mode == 0 ? nullptr : vel.data(), 0.1, w_out.data(), vel_out.data()}, n,
                1);
       std::vector<double> ew(n), ev(n);
@@ -126,7 +126,7 @@ TYPED_TEST(Optimizer, RmspropMatchesKerasFormula) {
       const auto w = random_values<T>(n, 1), g = random_values<T>(n, 2), vel = random_values<T>(n, 3, 0, 1),
                  mom = random_values<T>(n, 4);
       std::vector<T> w_out(n), vel_out(n), mom_out(n);
-      rmsprop_step(kDType<T>, 0.9, momentum, 1e-7,
+      rmsprop_step({kDType<T>, kDType<T>}, 0.9, momentum, 1e-7,
                    {w.data(), g.data(), vel.data(), momentum > 0 ? mom.data() : nullptr, 0.1, w_out.data(),
                     vel_out.data(), mom_out.data()},
                    n, 1);

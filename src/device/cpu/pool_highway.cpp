@@ -1,11 +1,12 @@
-// Pooling, vectorised over channels, one task per some rows of the result. A result is made from the few rows
-// of channels
-// ("taps") that its window, or the windows over it, touch; in the inside of an image their places relative
-// to the result are the same from point to point.
+// Pooling of f32 and of halves, worked on as f32, vectorised over channels, one task per some rows of the
+// result. A result is made from the few rows of channels ("taps") that its window, or the windows over it,
+// touch; in the inside of an image their places relative to the result are the same from point to point.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/pool_highway.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
+#include "device/cpu/highway.h"
+#include "hwy/foreach_target.h"
+
+#include "device/cpu/vector_math-inl.h"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +15,7 @@
 
 #include "device/cpu/pool_kernels.h"
 #include "device/cpu/row_chunks.h"
-#include "device/cpu/widened.h"
+#include "device/cpu/typed.h"
 #include "plimsoll/error.h"
 
 #ifndef PLIMSOLL_DEVICE_CPU_POOL_ONCE_
@@ -40,7 +41,11 @@ struct Pool {
   PoolGeometry g;
   bool index = false;
   int threads = 1;
+  void (*run)(const Pool& p, void* const* args) = nullptr;  // for the processor and the type
 };
+
+enum class PoolTask { max, max_grad, average, average_grad };
+using PoolRun = void (*)(const Pool& p, void* const* args);
 
 // What one output point (od, oh, ow) sees: elements of x counted from the image's first.
 inline void taps_of_window(const PoolGeometry& g, const ConvAxes& o, Taps& taps) {
@@ -98,9 +103,8 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // The largest of kCount (or taps.count) taps for one row of channels.
-template <int kCount>
-HWY_INLINE void max_row(const float* x, const Tap* taps, int count, size_t channels, float* y,
-                        uint8_t* index) {
+template <int kCount, class S>
+HWY_INLINE void max_row(const S* x, const Tap* taps, int count, size_t channels, S* y, uint8_t* index) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> di;
   const hn::Rebind<uint8_t, decltype(d)> d8;
@@ -108,48 +112,49 @@ HWY_INLINE void max_row(const float* x, const Tap* taps, int count, size_t chann
   const int n = kCount > 0 ? kCount : count;
   size_t c = 0;
   for (; c + lanes <= channels; c += lanes) {
-    auto best = hn::LoadU(d, x + taps[0].at + c);
+    auto best = vm::load(d, x + taps[0].at + c);
     auto which = hn::Set(di, taps[0].point);
     for (int t = 1; t < n; ++t) {
-      const auto v = hn::LoadU(d, x + taps[t].at + c);
+      const auto v = vm::load(d, x + taps[t].at + c);
       const auto better = hn::Or(hn::Gt(v, best), hn::AndNot(hn::IsNaN(best), hn::IsNaN(v)));
       best = hn::IfThenElse(better, v, best);
       which = hn::IfThenElse(hn::RebindMask(di, better), hn::Set(di, taps[t].point), which);
     }
-    hn::StoreU(best, d, y + c);
+    vm::store(best, d, y + c);
     if (index != nullptr) hn::StoreU(hn::DemoteTo(d8, which), d8, index + c);
   }
   for (; c < channels; ++c) {
-    float best = x[taps[0].at + static_cast<int64_t>(c)];
+    float best = plimsoll::load(x[taps[0].at + static_cast<int64_t>(c)]);
     int32_t which = taps[0].point;
     for (int t = 1; t < n; ++t) {
-      const float v = x[taps[t].at + static_cast<int64_t>(c)];
+      const float v = plimsoll::load(x[taps[t].at + static_cast<int64_t>(c)]);
       if (v > best || (std::isnan(v) && !std::isnan(best))) best = v, which = taps[t].point;
     }
-    y[c] = best;
+    plimsoll::store(y[c], best);
     if (index != nullptr) index[c] = static_cast<uint8_t>(which);
   }
 }
 
-HWY_INLINE void average_row(const float* x, const Tap* taps, int n, size_t channels, float* y) {
+template <class S>
+HWY_INLINE void average_row(const S* x, const Tap* taps, int n, size_t channels, S* y) {
   const hn::ScalableTag<float> d;
   const size_t lanes = hn::Lanes(d);
   const float weight = 1.0f / static_cast<float>(n);
   size_t c = 0;
   for (; c + lanes <= channels; c += lanes) {
-    auto sum = hn::LoadU(d, x + taps[0].at + c);
-    for (int t = 1; t < n; ++t) sum = hn::Add(sum, hn::LoadU(d, x + taps[t].at + c));
-    hn::StoreU(hn::Mul(sum, hn::Set(d, weight)), d, y + c);
+    auto sum = vm::load(d, x + taps[0].at + c);
+    for (int t = 1; t < n; ++t) sum = hn::Add(sum, vm::load(d, x + taps[t].at + c));
+    vm::store(hn::Mul(sum, hn::Set(d, weight)), d, y + c);
   }
   for (; c < channels; ++c) {
-    float sum = x[taps[0].at + static_cast<int64_t>(c)];
-    for (int t = 1; t < n; ++t) sum += x[taps[t].at + static_cast<int64_t>(c)];
-    y[c] = sum * weight;
+    float sum = plimsoll::load(x[taps[0].at + static_cast<int64_t>(c)]);
+    for (int t = 1; t < n; ++t) sum += plimsoll::load(x[taps[t].at + static_cast<int64_t>(c)]);
+    plimsoll::store(y[c], sum * weight);
   }
 }
 
-HWY_INLINE void max_grad_row(const float* dy, const uint8_t* index, const Taps& taps, size_t channels,
-                             float* dx) {
+template <class S>
+HWY_INLINE void max_grad_row(const S* dy, const uint8_t* index, const Taps& taps, size_t channels, S* dx) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> di;
   const hn::Rebind<uint8_t, decltype(d)> d8;
@@ -161,21 +166,23 @@ HWY_INLINE void max_grad_row(const float* dy, const uint8_t* index, const Taps& 
       const Tap& tap = taps.list[static_cast<size_t>(t)];
       const auto which = hn::PromoteTo(di, hn::LoadU(d8, index + tap.at + c));
       const auto mine = hn::RebindMask(d, hn::Eq(which, hn::Set(di, tap.point)));
-      sum = hn::Add(sum, hn::IfThenElseZero(mine, hn::LoadU(d, dy + tap.at + c)));
+      sum = hn::Add(sum, hn::IfThenElseZero(mine, vm::load(d, dy + tap.at + c)));
     }
-    hn::StoreU(sum, d, dx + c);
+    vm::store(sum, d, dx + c);
   }
   for (; c < channels; ++c) {
     float sum = 0;
     for (int t = 0; t < taps.count; ++t) {
       const Tap& tap = taps.list[static_cast<size_t>(t)];
-      if (index[tap.at + static_cast<int64_t>(c)] == tap.point) sum += dy[tap.at + static_cast<int64_t>(c)];
+      const int64_t at = tap.at + static_cast<int64_t>(c);
+      if (index[at] == tap.point) sum += plimsoll::load(dy[at]);
     }
-    dx[c] = sum;
+    plimsoll::store(dx[c], sum);
   }
 }
 
-HWY_INLINE void average_grad_row(const float* dy, const Taps& taps, size_t channels, float* dx) {
+template <class S>
+HWY_INLINE void average_grad_row(const S* dy, const Taps& taps, size_t channels, S* dx) {
   const hn::ScalableTag<float> d;
   const size_t lanes = hn::Lanes(d);
   size_t c = 0;
@@ -183,27 +190,27 @@ HWY_INLINE void average_grad_row(const float* dy, const Taps& taps, size_t chann
     auto sum = hn::Zero(d);
     for (int t = 0; t < taps.count; ++t) {
       const Tap& tap = taps.list[static_cast<size_t>(t)];
-      sum = hn::MulAdd(hn::Set(d, tap.weight), hn::LoadU(d, dy + tap.at + c), sum);
+      sum = hn::MulAdd(hn::Set(d, tap.weight), vm::load(d, dy + tap.at + c), sum);
     }
-    hn::StoreU(sum, d, dx + c);
+    vm::store(sum, d, dx + c);
   }
   for (; c < channels; ++c) {
     float sum = 0;
     for (int t = 0; t < taps.count; ++t) {
       const Tap& tap = taps.list[static_cast<size_t>(t)];
-      sum += tap.weight * dy[tap.at + static_cast<int64_t>(c)];
+      sum += tap.weight * plimsoll::load(dy[tap.at + static_cast<int64_t>(c)]);
     }
-    dx[c] = sum;
+    plimsoll::store(dx[c], sum);
   }
 }
 
 ConvAxes axes_of(int64_t row, const ConvAxes& sizes) { return {row / sizes[1], row % sizes[1], 0}; }
 
 // One row (n, d, h) of the output of max_pool (kMax) or average_pool.
-template <bool kMax>
-void forward_row(const PoolGeometry& g, int64_t row, const float* x, float* y, uint8_t* index) {
+template <bool kMax, class S>
+void forward_row(const PoolGeometry& g, int64_t row, const S* x, S* y, uint8_t* index) {
   const int64_t rows = g.out[0] * g.out[1], channels = g.channels;
-  const float* image = x + row / rows * g.in_points() * channels;
+  const S* image = x + row / rows * g.in_points() * channels;
   ConvAxes o = axes_of(row % rows, g.out);
   Taps taps;
   bool inner = false;
@@ -233,14 +240,14 @@ void forward_row(const PoolGeometry& g, int64_t row, const float* x, float* y, u
 }
 
 // One row (n, d, h) of the input of max_pool (kMax) or average_pool.
-template <bool kMax>
-void backward_row(const PoolGeometry& g, int64_t row, const float* dy, const uint8_t* index, float* dx) {
+template <bool kMax, class S>
+void backward_row(const PoolGeometry& g, int64_t row, const S* dy, const uint8_t* index, S* dx) {
   const int64_t rows = g.in[0] * g.in[1], image = row / rows * g.out_points() * g.channels;
   ConvAxes i = axes_of(row % rows, g.in);
   Taps taps;
   for (i[2] = 0; i[2] < g.in[2]; ++i[2]) {
     taps_over_point(g, i, !kMax, taps);
-    float* const to = dx + (row * g.in[2] + i[2]) * g.channels;
+    S* const to = dx + (row * g.in[2] + i[2]) * g.channels;
     const auto n = static_cast<size_t>(g.channels);
     if constexpr (kMax) {
       max_grad_row(dy + image, index + image, taps, n, to);
@@ -251,7 +258,8 @@ void backward_row(const PoolGeometry& g, int64_t row, const float* dy, const uin
 }
 
 // The rows of dx under one row of disjoint windows of one image (d is the plane, h the row of windows).
-void spread_row(const PoolGeometry& g, const float* dy, const uint8_t* index, int64_t h, float* dx) {
+template <class S>
+void spread_row(const PoolGeometry& g, const S* dy, const uint8_t* index, int64_t h, S* dx) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> di;
   const hn::Rebind<uint8_t, decltype(d)> d8;
@@ -259,20 +267,20 @@ void spread_row(const PoolGeometry& g, const float* dy, const uint8_t* index, in
   const int64_t width = g.in[2] * g.channels;
   const int64_t end = h + 1 == g.out[1] ? g.in[1] : (h + 1) * g.stride[1];
   for (int64_t r = h * g.stride[1]; r < end; ++r) {
-    float* const to = dx + r * width;
+    S* const to = dx + r * width;
     const int64_t k = r - h * g.stride[1];
     if (k >= g.window[1]) {
-      std::fill_n(to, width, 0.0f);
+      std::fill_n(to, width, S{});
       continue;
     }
     for (int64_t o = 0; o < g.out[2]; ++o) {
-      const float* from = dy + o * g.channels;
+      const S* from = dy + o * g.channels;
       const uint8_t* from_index = index + o * g.channels;
       const int64_t last = o + 1 == g.out[2] ? g.in[2] : (o + 1) * g.stride[2];
       for (int64_t w = o * g.stride[2]; w < last; ++w) {
-        float* const cell = to + w * g.channels;
+        S* const cell = to + w * g.channels;
         if (w - o * g.stride[2] >= g.window[2]) {
-          std::fill_n(cell, channels, 0.0f);
+          std::fill_n(cell, channels, S{});
           continue;
         }
         const auto point = static_cast<int32_t>(k * g.window[2] + w - o * g.stride[2]);
@@ -280,15 +288,16 @@ void spread_row(const PoolGeometry& g, const float* dy, const uint8_t* index, in
         for (; c + lanes <= channels; c += lanes) {
           const auto which = hn::PromoteTo(di, hn::LoadU(d8, from_index + c));
           const auto mine = hn::RebindMask(d, hn::Eq(which, hn::Set(di, point)));
-          hn::StoreU(hn::IfThenElseZero(mine, hn::LoadU(d, from + c)), d, cell + c);
+          vm::store(hn::IfThenElseZero(mine, vm::load(d, from + c)), d, cell + c);
         }
-        for (; c < channels; ++c) cell[c] = from_index[c] == point ? from[c] : 0.0f;
+        for (; c < channels; ++c) cell[c] = from_index[c] == point ? from[c] : S{};
       }
     }
   }
 }
 
-void max_pool(const Pool& p, const float* x, float* y, uint8_t* index) {
+template <class S>
+void max_pool(const Pool& p, const S* x, S* y, uint8_t* index) {
   const int64_t rows = p.g.batch * p.g.out[0] * p.g.out[1];
   parallel_rows(rows, p.g.out[2] * p.g.channels * p.g.window_points(), p.threads,
                 [&](int64_t begin, int64_t end) {
@@ -296,7 +305,8 @@ void max_pool(const Pool& p, const float* x, float* y, uint8_t* index) {
                 });
 }
 
-void average_pool(const Pool& p, const float* x, float* y) {
+template <class S>
+void average_pool(const Pool& p, const S* x, S* y) {
   const int64_t rows = p.g.batch * p.g.out[0] * p.g.out[1];
   parallel_rows(rows, p.g.out[2] * p.g.channels * p.g.window_points(), p.threads,
                 [&](int64_t begin, int64_t end) {
@@ -304,7 +314,8 @@ void average_pool(const Pool& p, const float* x, float* y) {
                 });
 }
 
-void max_pool_grad(const Pool& p, const float* dy, const uint8_t* index, float* dx) {
+template <class S>
+void max_pool_grad(const Pool& p, const S* dy, const uint8_t* index, S* dx) {
   const PoolGeometry& g = p.g;
   if (g.in[0] == 1 && g.disjoint()) {
     const int64_t y_row = g.out[2] * g.channels, image = g.in_points() * g.channels;
@@ -321,12 +332,49 @@ void max_pool_grad(const Pool& p, const float* dy, const uint8_t* index, float* 
                 });
 }
 
-void average_pool_grad(const Pool& p, const float* dy, float* dx) {
+template <class S>
+void average_pool_grad(const Pool& p, const S* dy, S* dx) {
   const PoolGeometry& g = p.g;
   parallel_rows(g.batch * g.in[0] * g.in[1], g.in[2] * g.channels * 4, p.threads,
                 [&](int64_t begin, int64_t end) {
                   for (int64_t row = begin; row < end; ++row) backward_row<false>(g, row, dy, nullptr, dx);
                 });
+}
+
+template <class S>
+void run_max_pool(const Pool& p, void* const* args) {
+  max_pool(p, static_cast<const S*>(args[0]), static_cast<S*>(args[1]),
+           p.index ? static_cast<uint8_t*>(args[2]) : nullptr);
+}
+template <class S>
+void run_average_pool(const Pool& p, void* const* args) {
+  average_pool(p, static_cast<const S*>(args[0]), static_cast<S*>(args[1]));
+}
+template <class S>
+void run_max_pool_grad(const Pool& p, void* const* args) {
+  max_pool_grad(p, static_cast<const S*>(args[0]), static_cast<const uint8_t*>(args[1]),
+                static_cast<S*>(args[2]));
+}
+template <class S>
+void run_average_pool_grad(const Pool& p, void* const* args) {
+  average_pool_grad(p, static_cast<const S*>(args[0]), static_cast<S*>(args[1]));
+}
+
+template <class S>
+PoolRun run_as(PoolTask task) {
+  switch (task) {
+    case PoolTask::max: return run_max_pool<S>;
+    case PoolTask::max_grad: return run_max_pool_grad<S>;
+    case PoolTask::average: return run_average_pool<S>;
+    case PoolTask::average_grad: return run_average_pool_grad<S>;
+  }
+  return nullptr;
+}
+
+PoolRun pool_run(PoolTask task, DType dtype) {
+  if (dtype == DType::bf16) return run_as<BrainBits>(task);
+  if (dtype == DType::f16) return run_as<HalfBits>(task);
+  return run_as<float>(task);
 }
 
 }  // namespace
@@ -338,33 +386,16 @@ HWY_AFTER_NAMESPACE();
 namespace plimsoll {
 namespace {
 
-HWY_EXPORT(max_pool);
-HWY_EXPORT(average_pool);
-HWY_EXPORT(max_pool_grad);
-HWY_EXPORT(average_pool_grad);
+HWY_EXPORT(pool_run);
 
-void run_max_pool(const Pool& p, void* const* args) {
-  HWY_DYNAMIC_DISPATCH(max_pool)
-  (p, static_cast<const float*>(args[0]), static_cast<float*>(args[1]),
-   p.index ? static_cast<uint8_t*>(args[2]) : nullptr);
-}
-void run_average_pool(const Pool& p, void* const* args) {
-  HWY_DYNAMIC_DISPATCH(average_pool)(p, static_cast<const float*>(args[0]), static_cast<float*>(args[1]));
-}
-void run_max_pool_grad(const Pool& p, void* const* args) {
-  HWY_DYNAMIC_DISPATCH(max_pool_grad)
-  (p, static_cast<const float*>(args[0]), static_cast<const uint8_t*>(args[1]), static_cast<float*>(args[2]));
-}
-void run_average_pool_grad(const Pool& p, void* const* args) {
-  HWY_DYNAMIC_DISPATCH(average_pool_grad)
-  (p, static_cast<const float*>(args[0]), static_cast<float*>(args[1]));
-}
+void run(const Pool& p, void* const* args) { p.run(p, args); }
 
-template <void (*F)(const Pool&, void* const*), bool kForward>
-Kernel own(const KernelQuery& q) {
-  const PoolGeometry g = pool_geometry("pool", kForward ? q.in[0].shape : q.out[0].shape, q.attrs);
+Kernel own(const KernelQuery& q, PoolTask task) {
+  const bool forward = task == PoolTask::max || task == PoolTask::average;
+  const PoolGeometry g = pool_geometry("pool", forward ? q.in[0].shape : q.out[0].shape, q.attrs);
   if (g.window_points() > kMostTaps) fail(ErrorKind::unsupported, "pool", "window too large");
-  return make_kernel<Pool, F>("highway", Pool{g, q.out.size() == 2, q.threads});
+  return make_kernel<Pool, run>(
+      "highway", Pool{g, q.out.size() == 2, q.threads, HWY_DYNAMIC_DISPATCH(pool_run)(task, q.in[0].dtype)});
 }
 
 }  // namespace
@@ -372,14 +403,10 @@ Kernel own(const KernelQuery& q) {
 namespace highway {
 
 bool pool_fits(const KernelQuery& q) { return q.in[0].dtype != DType::f64; }
-Kernel prepare_max_pool(const KernelQuery& q) { return prepare_widened(q, own<run_max_pool, true>); }
-Kernel prepare_max_pool_grad(const KernelQuery& q) {
-  return prepare_widened(q, own<run_max_pool_grad, false>);
-}
-Kernel prepare_average_pool(const KernelQuery& q) { return prepare_widened(q, own<run_average_pool, true>); }
-Kernel prepare_average_pool_grad(const KernelQuery& q) {
-  return prepare_widened(q, own<run_average_pool_grad, false>);
-}
+Kernel prepare_max_pool(const KernelQuery& q) { return own(q, PoolTask::max); }
+Kernel prepare_max_pool_grad(const KernelQuery& q) { return own(q, PoolTask::max_grad); }
+Kernel prepare_average_pool(const KernelQuery& q) { return own(q, PoolTask::average); }
+Kernel prepare_average_pool_grad(const KernelQuery& q) { return own(q, PoolTask::average_grad); }
 
 }  // namespace highway
 }  // namespace plimsoll

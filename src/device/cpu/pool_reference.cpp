@@ -179,19 +179,21 @@ Kernel plain(const KernelQuery& q) {
 
 }  // namespace
 
-Kernel prepare_max_pool(const KernelQuery& q) { return prepare_widened(q, plain<Task::max_pool, true>); }
-Kernel prepare_max_pool_grad(const KernelQuery& q) {
-  return prepare_widened(q, plain<Task::max_pool_grad, false>);
+namespace {
+
+// Images are independent, and all arguments are images.
+template <Task kTask, bool kForward>
+Kernel by_image(const KernelQuery& q) {
+  return prepare_widened(q, plain<kTask, kForward>, {.length = q.in[0].shape[0], .in = ~0u, .out = ~0u});
 }
-Kernel prepare_max_pool_take(const KernelQuery& q) {
-  return prepare_widened(q, plain<Task::max_pool_take, true>);
-}
-Kernel prepare_average_pool(const KernelQuery& q) {
-  return prepare_widened(q, plain<Task::average_pool, true>);
-}
-Kernel prepare_average_pool_grad(const KernelQuery& q) {
-  return prepare_widened(q, plain<Task::average_pool_grad, false>);
-}
+
+}  // namespace
+
+Kernel prepare_max_pool(const KernelQuery& q) { return by_image<Task::max_pool, true>(q); }
+Kernel prepare_max_pool_grad(const KernelQuery& q) { return by_image<Task::max_pool_grad, false>(q); }
+Kernel prepare_max_pool_take(const KernelQuery& q) { return by_image<Task::max_pool_take, true>(q); }
+Kernel prepare_average_pool(const KernelQuery& q) { return by_image<Task::average_pool, true>(q); }
+Kernel prepare_average_pool_grad(const KernelQuery& q) { return by_image<Task::average_pool_grad, false>(q); }
 
 }  // namespace reference
 }  // namespace plimsoll

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "device/cpu/row_chunks.h"
+#include "device/cpu/typed.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/softmax_kernels.cpp"
@@ -20,23 +21,23 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // One row, axis contiguous: y = exp(x - max) and its sum; y may be null (only the sum is wanted).
-template <class T>
-HWY_INLINE T row_max(const T* HWY_RESTRICT x, size_t n) {
+template <class S, class T = typename Loaded<S>::type>
+HWY_INLINE T row_max(const S* HWY_RESTRICT x, size_t n) {
   const hn::ScalableTag<T> d;
   constexpr T kLow = -std::numeric_limits<T>::infinity();
   const size_t lanes = hn::Lanes(d);
   auto a = hn::Set(d, kLow), b = a;
   size_t i = 0;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
-    a = hn::Max(a, hn::LoadU(d, x + i));
-    b = hn::Max(b, hn::LoadU(d, x + i + lanes));
+    a = hn::Max(a, vm::load(d, x + i));
+    b = hn::Max(b, vm::load(d, x + i + lanes));
   }
   for (; i < n; i += lanes) a = hn::Max(a, vm::load_first(d, x + i, HWY_MIN(n - i, lanes), kLow));
   return hn::GetLane(hn::MaxOfLanes(d, hn::Max(a, b)));
 }
 
-template <class T>
-HWY_INLINE T row_sum_exp(const T* x, T max, size_t n) {
+template <class S, class T>
+HWY_INLINE T row_sum_exp(const S* x, T max, size_t n) {
   const hn::ScalableTag<T> d;
   const auto m = hn::Set(d, max);
   auto total = hn::Zero(d);
@@ -48,25 +49,40 @@ HWY_INLINE T row_sum_exp(const T* x, T max, size_t n) {
   return hn::GetLane(hn::SumOfLanes(d, total));
 }
 
-template <class T>
-void softmax_row(const T* x, T* y, size_t n) {
-  const hn::ScalableTag<T> d;
-  const auto m = hn::Set(d, row_max(x, n));
-  auto total = hn::Zero(d);
+// Halves have no room for what comes between, which is computed twice instead.
+template <class S>
+void softmax_half_row(const S* x, S* y, size_t n) {
+  const hn::ScalableTag<float> d;
+  const float max = row_max(x, n);
+  const auto m = hn::Set(d, max), scale = hn::Set(d, 1 / row_sum_exp(x, max, n));
   vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
-    const auto v = load(x, -std::numeric_limits<T>::infinity());
-    const auto e = vm::exp_negative(d, hn::Sub(v, m));
-    total = hn::Add(total, e);
-    store(e, y);
-  });
-  const auto scale = hn::Div(hn::Set(d, static_cast<T>(1)), hn::SumOfLanes(d, total));
-  vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
-    store(hn::Mul(load(y, static_cast<T>(0)), scale), y);
+    store(hn::Mul(vm::exp_negative(d, hn::Sub(load(x, 0), m)), scale), y);
   });
 }
 
 template <class T>
-void log_softmax_row(const T* x, T* y, size_t n) {
+void softmax_row(const T* x, T* y, size_t n) {
+  if constexpr (kIsHalf<T>)
+    return softmax_half_row(x, y, n);
+  else {
+    const hn::ScalableTag<T> d;
+    const auto m = hn::Set(d, row_max(x, n));
+    auto total = hn::Zero(d);
+    vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
+      const auto v = load(x, -std::numeric_limits<T>::infinity());
+      const auto e = vm::exp_negative(d, hn::Sub(v, m));
+      total = hn::Add(total, e);
+      store(e, y);
+    });
+    const auto scale = hn::Div(hn::Set(d, static_cast<T>(1)), hn::SumOfLanes(d, total));
+    vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
+      store(hn::Mul(load(y, static_cast<T>(0)), scale), y);
+    });
+  }
+}
+
+template <class S, class T = typename Loaded<S>::type>
+void log_softmax_row(const S* x, S* y, size_t n) {
   const hn::ScalableTag<T> d;
   const T max = row_max(x, n);
   const auto m = hn::Set(d, max);
@@ -76,8 +92,8 @@ void log_softmax_row(const T* x, T* y, size_t n) {
   });
 }
 
-template <class T>
-void backward_row(bool log, const T* y, const T* dy, T* dx, size_t n) {
+template <class S, class T = typename Loaded<S>::type>
+void backward_row(bool log, const S* y, const S* dy, S* dx, size_t n) {
   const hn::ScalableTag<T> d;
   constexpr T kZero = 0;
   auto total = hn::Zero(d);
@@ -93,8 +109,8 @@ void backward_row(bool log, const T* y, const T* dy, T* dx, size_t n) {
 }
 
 // One vector of columns, the axis running down with `stride`: every lane is a row of its own.
-template <class T>
-HWY_INLINE void softmax_columns(bool log, const T* x, T* y, size_t n, size_t stride, size_t width) {
+template <class S, class T = typename Loaded<S>::type>
+HWY_INLINE void softmax_columns(bool log, const S* x, S* y, size_t n, size_t stride, size_t width) {
   const hn::ScalableTag<T> d;
   constexpr T kZero = 0;
   auto max = hn::Set(d, -std::numeric_limits<T>::infinity());
@@ -103,7 +119,7 @@ HWY_INLINE void softmax_columns(bool log, const T* x, T* y, size_t n, size_t str
   for (size_t i = 0; i < n; ++i) {
     const auto e = vm::exp_negative(d, hn::Sub(vm::load_first(d, x + i * stride, width, kZero), max));
     total = hn::Add(total, e);
-    if (!log) vm::store_first(e, d, y + i * stride, width);
+    if (!log && !kIsHalf<S>) vm::store_first(e, d, y + i * stride, width);
   }
   if (log) {
     HWY_ALIGN T lanes[HWY_MAX_BYTES / sizeof(T)];
@@ -118,13 +134,14 @@ HWY_INLINE void softmax_columns(bool log, const T* x, T* y, size_t n, size_t str
   }
   const auto scale = hn::Div(hn::Set(d, static_cast<T>(1)), total);
   for (size_t i = 0; i < n; ++i) {
-    const auto e = vm::load_first(d, y + i * stride, width, kZero);
+    auto e = vm::load_first(d, (kIsHalf<S> ? x : y) + i * stride, width, kZero);
+    if (kIsHalf<S>) e = vm::exp_negative(d, hn::Sub(e, max));
     vm::store_first(hn::Mul(e, scale), d, y + i * stride, width);
   }
 }
 
-template <class T>
-HWY_INLINE void backward_columns(bool log, const T* y, const T* dy, T* dx, size_t n, size_t stride,
+template <class S, class T = typename Loaded<S>::type>
+HWY_INLINE void backward_columns(bool log, const S* y, const S* dy, S* dx, size_t n, size_t stride,
                                  size_t width) {
   const hn::ScalableTag<T> d;
   constexpr T kZero = 0;
@@ -142,10 +159,10 @@ HWY_INLINE void backward_columns(bool log, const T* y, const T* dy, T* dx, size_
 }
 
 // Rows [begin, end) of the outer axis, all of the inner.
-template <class T>
-void forward_range(const AxisView& v, bool log, const T* x, T* y, int64_t begin, int64_t end) {
+template <class S>
+void forward_range(const AxisView& v, bool log, const S* x, S* y, int64_t begin, int64_t end) {
   const size_t n = static_cast<size_t>(v.n), inner = static_cast<size_t>(v.inner);
-  const size_t lanes = hn::Lanes(hn::ScalableTag<T>());
+  const size_t lanes = hn::Lanes(hn::ScalableTag<typename Loaded<S>::type>());
   for (int64_t o = begin; o < end; ++o) {
     const size_t at = static_cast<size_t>(o) * n * inner;
     if (inner == 1) {
@@ -158,10 +175,10 @@ void forward_range(const AxisView& v, bool log, const T* x, T* y, int64_t begin,
   }
 }
 
-template <class T>
-void backward_range(const AxisView& v, bool log, const T* y, const T* dy, T* dx, int64_t begin, int64_t end) {
+template <class S>
+void backward_range(const AxisView& v, bool log, const S* y, const S* dy, S* dx, int64_t begin, int64_t end) {
   const size_t n = static_cast<size_t>(v.n), inner = static_cast<size_t>(v.inner);
-  const size_t lanes = hn::Lanes(hn::ScalableTag<T>());
+  const size_t lanes = hn::Lanes(hn::ScalableTag<typename Loaded<S>::type>());
   for (int64_t o = begin; o < end; ++o) {
     const size_t at = static_cast<size_t>(o) * n * inner;
     if (inner == 1) {
@@ -174,14 +191,14 @@ void backward_range(const AxisView& v, bool log, const T* y, const T* dy, T* dx,
   }
 }
 
-template <class T>
-void lse_row(const T* x, size_t n, T& max, T& log_sum) {
+template <class S, class T>
+void lse_row(const S* x, size_t n, T& max, T& log_sum) {
   max = row_max(x, n);
   log_sum = std::log(row_sum_exp(x, max, n));
 }
 
-template <class T>
-T dense_loss_row(const T* x, const T* t, T max, T log_sum, size_t n) {
+template <class S, class T>
+T dense_loss_row(const S* x, const S* t, T max, T log_sum, size_t n) {
   const hn::ScalableTag<T> d;
   constexpr T kZero = 0;
   const auto m = hn::Set(d, max), s = hn::Set(d, log_sum);
@@ -194,8 +211,8 @@ T dense_loss_row(const T* x, const T* t, T max, T log_sum, size_t n) {
 }
 
 // dx = exp(x - lse) * scale.
-template <class T>
-void scaled_softmax_row(const T* x, T lse, T scale, T* dx, size_t n) {
+template <class S, class T>
+void scaled_softmax_row(const S* x, T lse, T scale, S* dx, size_t n) {
   const hn::ScalableTag<T> d;
   const auto l = hn::Set(d, lse), s = hn::Set(d, scale);
   vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
@@ -203,8 +220,8 @@ void scaled_softmax_row(const T* x, T lse, T scale, T* dx, size_t n) {
   });
 }
 
-template <class T>
-void dense_backward_row(const T* x, const T* t, T lse, T scale, T* dx, size_t n) {
+template <class S, class T>
+void dense_backward_row(const S* x, const S* t, T lse, T scale, S* dx, size_t n) {
   const hn::ScalableTag<T> d;
   constexpr T kZero = 0;
   auto total = hn::Zero(d);
@@ -218,25 +235,27 @@ void dense_backward_row(const T* x, const T* t, T lse, T scale, T* dx, size_t n)
 }
 
 // What the dispatch tables hold: one function per dtype.
-#define PLIMSOLL_SOFTMAX_ENTRY(T, S)                                                                     \
-  void forward_##S(const AxisView& v, bool log, const T* x, T* y, int64_t b, int64_t e) {                \
-    forward_range<T>(v, log, x, y, b, e);                                                                \
-  }                                                                                                      \
-  void backward_##S(const AxisView& v, bool log, const T* y, const T* dy, T* dx, int64_t b, int64_t e) { \
-    backward_range<T>(v, log, y, dy, dx, b, e);                                                          \
-  }                                                                                                      \
-  void lse_##S(const T* x, size_t n, T& max, T& log_sum) { lse_row<T>(x, n, max, log_sum); }             \
-  T dense_loss_##S(const T* x, const T* t, T max, T log_sum, size_t n) {                                 \
-    return dense_loss_row<T>(x, t, max, log_sum, n);                                                     \
-  }                                                                                                      \
-  void scaled_##S(const T* x, T lse, T scale, T* dx, size_t n) {                                         \
-    scaled_softmax_row<T>(x, lse, scale, dx, n);                                                         \
-  }                                                                                                      \
-  void dense_backward_##S(const T* x, const T* t, T lse, T scale, T* dx, size_t n) {                     \
-    dense_backward_row<T>(x, t, lse, scale, dx, n);                                                      \
+#define PLIMSOLL_SOFTMAX_ENTRY(S, T, NAME)                                                                  \
+  void forward_##NAME(const AxisView& v, bool log, const S* x, S* y, int64_t b, int64_t e) {                \
+    forward_range<S>(v, log, x, y, b, e);                                                                   \
+  }                                                                                                         \
+  void backward_##NAME(const AxisView& v, bool log, const S* y, const S* dy, S* dx, int64_t b, int64_t e) { \
+    backward_range<S>(v, log, y, dy, dx, b, e);                                                             \
+  }                                                                                                         \
+  void lse_##NAME(const S* x, size_t n, T& max, T& log_sum) { lse_row<S>(x, n, max, log_sum); }             \
+  T dense_loss_##NAME(const S* x, const S* t, T max, T log_sum, size_t n) {                                 \
+    return dense_loss_row<S>(x, t, max, log_sum, n);                                                        \
+  }                                                                                                         \
+  void scaled_##NAME(const S* x, T lse, T scale, S* dx, size_t n) {                                         \
+    scaled_softmax_row<S>(x, lse, scale, dx, n);                                                            \
+  }                                                                                                         \
+  void dense_backward_##NAME(const S* x, const S* t, T lse, T scale, S* dx, size_t n) {                     \
+    dense_backward_row<S>(x, t, lse, scale, dx, n);                                                         \
   }
-PLIMSOLL_SOFTMAX_ENTRY(float, f32)
-PLIMSOLL_SOFTMAX_ENTRY(double, f64)
+PLIMSOLL_SOFTMAX_ENTRY(float, float, f32)
+PLIMSOLL_SOFTMAX_ENTRY(double, double, f64)
+PLIMSOLL_SOFTMAX_ENTRY(HalfBits, float, f16)
+PLIMSOLL_SOFTMAX_ENTRY(BrainBits, float, bf16)
 #undef PLIMSOLL_SOFTMAX_ENTRY
 
 }  // namespace
@@ -250,46 +269,30 @@ HWY_AFTER_NAMESPACE();
 namespace plimsoll {
 namespace {
 
-HWY_EXPORT(forward_f32);
-HWY_EXPORT(forward_f64);
-HWY_EXPORT(backward_f32);
-HWY_EXPORT(backward_f64);
-HWY_EXPORT(lse_f32);
-HWY_EXPORT(lse_f64);
-HWY_EXPORT(dense_loss_f32);
-HWY_EXPORT(dense_loss_f64);
-HWY_EXPORT(scaled_f32);
-HWY_EXPORT(scaled_f64);
-HWY_EXPORT(dense_backward_f32);
-HWY_EXPORT(dense_backward_f64);
-
 // The functions of the chosen target, by element type.
-template <class T>
+template <class S>
 struct Table;
-template <>
-struct Table<float> {
-  static auto forward() { return HWY_DYNAMIC_DISPATCH(forward_f32); }
-  static auto backward() { return HWY_DYNAMIC_DISPATCH(backward_f32); }
-  static auto lse() { return HWY_DYNAMIC_DISPATCH(lse_f32); }
-  static auto dense_loss() { return HWY_DYNAMIC_DISPATCH(dense_loss_f32); }
-  static auto scaled() { return HWY_DYNAMIC_DISPATCH(scaled_f32); }
-  static auto dense_backward() { return HWY_DYNAMIC_DISPATCH(dense_backward_f32); }
-};
-template <>
-struct Table<double> {
-  static auto forward() { return HWY_DYNAMIC_DISPATCH(forward_f64); }
-  static auto backward() { return HWY_DYNAMIC_DISPATCH(backward_f64); }
-  static auto lse() { return HWY_DYNAMIC_DISPATCH(lse_f64); }
-  static auto dense_loss() { return HWY_DYNAMIC_DISPATCH(dense_loss_f64); }
-  static auto scaled() { return HWY_DYNAMIC_DISPATCH(scaled_f64); }
-  static auto dense_backward() { return HWY_DYNAMIC_DISPATCH(dense_backward_f64); }
-};
-
-// Calls f(T{}) with the element type of dtype.
-template <class F>
-void with_type(DType dtype, const F& f) {
-  dtype == DType::f64 ? f(double{}) : f(float{});
-}
+#define PLIMSOLL_SOFTMAX_TABLE(S, NAME)                                                  \
+  HWY_EXPORT(forward_##NAME);                                                            \
+  HWY_EXPORT(backward_##NAME);                                                           \
+  HWY_EXPORT(lse_##NAME);                                                                \
+  HWY_EXPORT(dense_loss_##NAME);                                                         \
+  HWY_EXPORT(scaled_##NAME);                                                             \
+  HWY_EXPORT(dense_backward_##NAME);                                                     \
+  template <>                                                                            \
+  struct Table<S> {                                                                      \
+    static auto forward() { return HWY_DYNAMIC_DISPATCH(forward_##NAME); }               \
+    static auto backward() { return HWY_DYNAMIC_DISPATCH(backward_##NAME); }             \
+    static auto lse() { return HWY_DYNAMIC_DISPATCH(lse_##NAME); }                       \
+    static auto dense_loss() { return HWY_DYNAMIC_DISPATCH(dense_loss_##NAME); }         \
+    static auto scaled() { return HWY_DYNAMIC_DISPATCH(scaled_##NAME); }                 \
+    static auto dense_backward() { return HWY_DYNAMIC_DISPATCH(dense_backward_##NAME); } \
+  };
+PLIMSOLL_SOFTMAX_TABLE(float, f32)
+PLIMSOLL_SOFTMAX_TABLE(double, f64)
+PLIMSOLL_SOFTMAX_TABLE(HalfBits, f16)
+PLIMSOLL_SOFTMAX_TABLE(BrainBits, bf16)
+#undef PLIMSOLL_SOFTMAX_TABLE
 
 }  // namespace
 
@@ -303,10 +306,10 @@ AxisView axis_view(const Shape& shape, int axis) {
 
 void softmax_forward(DType dtype, const AxisView& view, bool log, const void* x, void* y, int threads) {
   if (view.n == 0 || view.inner == 0) return;
-  with_type(dtype, [&]<class T>(T) {
-    const auto run = Table<T>::forward();
+  with_float(dtype, "softmax", [&]<class S>(S) {
+    const auto run = Table<S>::forward();
     parallel_rows(view.outer, view.n * view.inner, threads, [&](int64_t begin, int64_t end) {
-      run(view, log, static_cast<const T*>(x), static_cast<T*>(y), begin, end);
+      run(view, log, static_cast<const S*>(x), static_cast<S*>(y), begin, end);
     });
   });
 }
@@ -314,29 +317,30 @@ void softmax_forward(DType dtype, const AxisView& view, bool log, const void* x,
 void softmax_backward(DType dtype, const AxisView& view, bool log, const void* y, const void* dy, void* dx,
                       int threads) {
   if (view.n == 0 || view.inner == 0) return;
-  with_type(dtype, [&]<class T>(T) {
-    const auto run = Table<T>::backward();
+  with_float(dtype, "softmax", [&]<class S>(S) {
+    const auto run = Table<S>::backward();
     parallel_rows(view.outer, view.n * view.inner, threads, [&](int64_t begin, int64_t end) {
-      run(view, log, static_cast<const T*>(y), static_cast<const T*>(dy), static_cast<T*>(dx), begin, end);
+      run(view, log, static_cast<const S*>(y), static_cast<const S*>(dy), static_cast<S*>(dx), begin, end);
     });
   });
 }
 
 void sparse_cross_entropy_forward(DType dtype, const RowsView& view, const void* x, DType label_dtype,
                                   const void* labels, void* loss, void* lse, int threads) {
-  with_type(dtype, [&]<class T>(T) {
-    const auto run = Table<T>::lse();
+  with_float(dtype, "softmax", [&]<class S>(S) {
+    using T = typename Loaded<S>::type;
+    const auto run = Table<S>::lse();
     parallel_rows(view.rows, view.classes, threads, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const T* row = static_cast<const T*>(x) + i * view.classes;
+        const S* row = static_cast<const S*>(x) + i * view.classes;
         T max, log_sum;
         run(row, static_cast<size_t>(view.classes), max, log_sum);
         const int64_t label = read_index(label_dtype, labels, i);
         const bool inside = label >= 0 && label < view.classes;
         static_cast<T*>(lse)[i] = max + log_sum;
         // Not lse - x: max and x are close where it matters, and their difference is exact.
-        static_cast<T*>(loss)[i] =
-            inside ? (max - row[label]) + log_sum : std::numeric_limits<T>::quiet_NaN();
+        const T value = inside ? (max - load(row[label])) + log_sum : std::numeric_limits<T>::quiet_NaN();
+        store(static_cast<S*>(loss)[i], value);
       }
     });
   });
@@ -345,20 +349,25 @@ void sparse_cross_entropy_forward(DType dtype, const RowsView& view, const void*
 void sparse_cross_entropy_backward(DType dtype, const RowsView& view, const void* x, DType label_dtype,
                                    const void* labels, const void* lse, const void* dloss, void* dx,
                                    int threads) {
-  with_type(dtype, [&]<class T>(T) {
-    const auto run = Table<T>::scaled();
+  with_float(dtype, "softmax", [&]<class S>(S) {
+    using T = typename Loaded<S>::type;
+    const auto run = Table<S>::scaled();
     parallel_rows(view.rows, view.classes, threads, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        T* row = static_cast<T*>(dx) + i * view.classes;
+        S* row = static_cast<S*>(dx) + i * view.classes;
         const int64_t label = read_index(label_dtype, labels, i);
         if (label < 0 || label >= view.classes) {
-          std::fill(row, row + view.classes, T{0});
+          std::fill(row, row + view.classes, S{});
           continue;
         }
-        const T scale = static_cast<const T*>(dloss)[i];
-        run(static_cast<const T*>(x) + i * view.classes, static_cast<const T*>(lse)[i], scale, row,
-            static_cast<size_t>(view.classes));
-        row[label] -= scale;
+        const T scale = load(static_cast<const S*>(dloss)[i]), total = static_cast<const T*>(lse)[i];
+        const S* const logits = static_cast<const S*>(x) + i * view.classes;
+        [[maybe_unused]] const T at_label = load(logits[label]);  // dx may be the same bytes
+        run(logits, total, scale, row, static_cast<size_t>(view.classes));
+        if constexpr (kIsHalf<S>)  // no rounding before the difference
+          store(row[label], (std::exp(at_label - total) - 1) * scale);
+        else
+          row[label] -= scale;
       }
     });
   });
@@ -366,18 +375,19 @@ void sparse_cross_entropy_backward(DType dtype, const RowsView& view, const void
 
 void cross_entropy_forward(DType dtype, const RowsView& view, const void* x, const void* targets, void* loss,
                            void* lse, int threads) {
-  with_type(dtype, [&]<class T>(T) {
-    const auto sums = Table<T>::lse();
-    const auto dot = Table<T>::dense_loss();
+  with_float(dtype, "softmax", [&]<class S>(S) {
+    using T = typename Loaded<S>::type;
+    const auto sums = Table<S>::lse();
+    const auto dot = Table<S>::dense_loss();
     parallel_rows(view.rows, 2 * view.classes, threads, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const size_t n = static_cast<size_t>(view.classes);
-        const T* row = static_cast<const T*>(x) + i * view.classes;
+        const S* row = static_cast<const S*>(x) + i * view.classes;
         T max, log_sum;
         sums(row, n, max, log_sum);
         static_cast<T*>(lse)[i] = max + log_sum;
-        static_cast<T*>(loss)[i] =
-            dot(row, static_cast<const T*>(targets) + i * view.classes, max, log_sum, n);
+        store(static_cast<S*>(loss)[i],
+              dot(row, static_cast<const S*>(targets) + i * view.classes, max, log_sum, n));
       }
     });
   });
@@ -385,13 +395,15 @@ void cross_entropy_forward(DType dtype, const RowsView& view, const void* x, con
 
 void cross_entropy_backward(DType dtype, const RowsView& view, const void* x, const void* targets,
                             const void* lse, const void* dloss, void* dx, int threads) {
-  with_type(dtype, [&]<class T>(T) {
-    const auto run = Table<T>::dense_backward();
+  with_float(dtype, "softmax", [&]<class S>(S) {
+    using T = typename Loaded<S>::type;
+    const auto run = Table<S>::dense_backward();
     parallel_rows(view.rows, 2 * view.classes, threads, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t at = i * view.classes;
-        run(static_cast<const T*>(x) + at, static_cast<const T*>(targets) + at, static_cast<const T*>(lse)[i],
-            static_cast<const T*>(dloss)[i], static_cast<T*>(dx) + at, static_cast<size_t>(view.classes));
+        run(static_cast<const S*>(x) + at, static_cast<const S*>(targets) + at, static_cast<const T*>(lse)[i],
+            load(static_cast<const S*>(dloss)[i]), static_cast<S*>(dx) + at,
+            static_cast<size_t>(view.classes));
       }
     });
   });

@@ -1,6 +1,6 @@
-// Softmax, log-softmax and the cross-entropies built on them, f32 and f64. Rows are independent: each is read
-// from memory once (later passes find it in cache). Every output is overwritten and may be the same bytes as
-// an input of its shape. Safe to call from any thread.
+// Softmax, log-softmax and the cross-entropies built on them, of any float type; lse and what is summed is
+// f32 for halves. Rows are independent: each is read from memory once (later passes find it in cache). Every
+// output is overwritten and may be the same bytes as an input of its shape. Safe to call from any thread.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 #include "common/half.h"
@@ -31,6 +32,9 @@ template <>
 struct Loaded<BrainBits> {
   using type = float;
 };
+
+template <class T>
+inline constexpr bool kIsHalf = !std::is_same_v<T, typename Loaded<T>::type>;
 
 template <class T>
 typename Loaded<T>::type load(const T& x) {
@@ -67,6 +71,18 @@ auto with_type(DType dtype, std::string_view op, const F& f) {
     case DType::i16: return f(int16_t{});
     case DType::i32: return f(int32_t{});
     case DType::i64: return f(int64_t{});
+    case DType::f16: return f(HalfBits{});
+    case DType::bf16: return f(BrainBits{});
+    case DType::f32: return f(float{});
+    case DType::f64: return f(double{});
+    default: fail(ErrorKind::unsupported, op, "no kernel for ", dtype);
+  }
+}
+
+// The same for floats alone. Throws Error{unsupported} for the others.
+template <class F>
+auto with_float(DType dtype, std::string_view op, const F& f) {
+  switch (dtype) {
     case DType::f16: return f(HalfBits{});
     case DType::bf16: return f(BrainBits{});
     case DType::f32: return f(float{});

@@ -1,6 +1,7 @@
-// exp, tanh and sigmoid on vectors, and partial loads and stores, for the kernels of softmax, attention and
-// the recurrent layers. f32 has its own short polynomials (at most 2 ulp of error, 4 for tanh and sigmoid);
-// f64 takes Highway's. Included once per Highway target, hence the unusual guard.
+// exp, tanh and sigmoid on vectors, and whole and partial loads and stores, for the kernels of softmax,
+// attention and the recurrent layers. f32 has its own short polynomials (at most 2 ulp of error, 4 for tanh
+// and sigmoid); f64 takes Highway's. Halves are loaded as f32 and stored rounded to nearest even. Included
+// once per Highway target, hence the unusual guard.
 #if defined(PLIMSOLL_DEVICE_CPU_VECTOR_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef PLIMSOLL_DEVICE_CPU_VECTOR_MATH_INL_H_
 #undef PLIMSOLL_DEVICE_CPU_VECTOR_MATH_INL_H_
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "device/cpu/typed.h"
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 
@@ -19,12 +21,68 @@
 #undef PLIMSOLL_PARTIAL_BY_HAND
 #define PLIMSOLL_PARTIAL_BY_HAND (HWY_MEM_OPS_MIGHT_FAULT && HWY_TARGET != HWY_AVX2)
 
+// Highway's emulation of float16 before F16C does not round.
+#undef PLIMSOLL_F16_BY_HAND
+#define PLIMSOLL_F16_BY_HAND \
+  ((HWY_ARCH_X86 && HWY_TARGET > HWY_AVX2) || HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128)
+
 HWY_BEFORE_NAMESPACE();
 namespace plimsoll {
 namespace HWY_NAMESPACE {
 namespace vm {
 
 namespace hn = hwy::HWY_NAMESPACE;
+
+// A vector from p, or to it.
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const hn::TFromD<D>* p) {
+  return hn::LoadU(d, p);
+}
+template <class D>
+HWY_INLINE void store(hn::Vec<D> v, D d, hn::TFromD<D>* p) {
+  hn::StoreU(v, d, p);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const BrainBits* p) {
+  const hn::Rebind<uint16_t, D> d16;
+  const hn::RebindToUnsigned<D> d32;
+  const auto bits = hn::PromoteTo(d32, hn::LoadU(d16, reinterpret_cast<const uint16_t*>(p)));
+  return hn::BitCast(d, hn::ShiftLeft<16>(bits));
+}
+template <class D>
+HWY_INLINE void store(hn::Vec<D> v, D d, BrainBits* p) {
+  const hn::Rebind<uint16_t, D> d16;
+  const hn::RebindToUnsigned<D> d32;
+  const hn::RebindToSigned<D> di;
+  const auto bits = hn::BitCast(d32, v), high = hn::ShiftRight<16>(bits);
+  const auto odd = hn::And(high, hn::Set(d32, 1u));
+  const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(d32, 0x7FFFu))));
+  const auto nan = hn::BitCast(d32, hn::VecFromMask(d, hn::IsNaN(v)));
+  const auto chosen = hn::IfVecThenElse(nan, hn::Or(high, hn::Set(d32, 0x40u)), rounded);
+  hn::StoreU(hn::DemoteTo(d16, hn::BitCast(di, chosen)), d16, reinterpret_cast<uint16_t*>(p));
+}
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const HalfBits* p) {
+#if PLIMSOLL_F16_BY_HAND
+  HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
+  for (size_t i = 0; i < hn::Lanes(d); ++i) lanes[i] = f16_to_float(p[i].bits);
+  return hn::Load(d, lanes);
+#else
+  const hn::Rebind<hwy::float16_t, D> d16;
+  return hn::PromoteTo(d, hn::LoadU(d16, reinterpret_cast<const hwy::float16_t*>(p)));
+#endif
+}
+template <class D>
+HWY_INLINE void store(hn::Vec<D> v, D d, HalfBits* p) {
+#if PLIMSOLL_F16_BY_HAND
+  HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(v, d, lanes);
+  for (size_t i = 0; i < hn::Lanes(d); ++i) p[i].bits = float_to_f16(lanes[i]);
+#else
+  const hn::Rebind<hwy::float16_t, D> d16;
+  hn::StoreU(hn::DemoteTo(d16, v), d16, reinterpret_cast<hwy::float16_t*>(p));
+#endif
+}
 
 // The first n lanes from p, `fill` in the others. Never touches memory past p + n.
 template <class D, class T = hn::TFromD<D>>
@@ -50,8 +108,24 @@ HWY_INLINE void store_first(hn::Vec<D> v, D d, T* HWY_RESTRICT p, size_t n) {
 #endif
 }
 
-// Calls body(i, load, store) for every vector of [0, n): load(p, fill) reads p[i...], store(v, p) writes it.
-// The last vector may be partial, so bodies need not know about tails.
+// The same of halves, through a padded copy.
+template <class D, class S>
+requires(sizeof(S) == 2) HWY_INLINE hn::Vec<D> load_first(D d, const S* HWY_RESTRICT p, size_t n,
+                                                          float fill) {
+  HWY_ALIGN S lanes[HWY_MAX_BYTES / sizeof(float)] = {};
+  for (size_t i = 0; i < n; ++i) lanes[i] = p[i];
+  return hn::IfThenElse(hn::FirstN(d, n), vm::load(d, lanes), hn::Set(d, fill));
+}
+template <class D, class S>
+requires(sizeof(S) == 2) HWY_INLINE void store_first(hn::Vec<D> v, D d, S* HWY_RESTRICT p, size_t n) {
+  HWY_ALIGN S lanes[HWY_MAX_BYTES / sizeof(float)];
+  vm::store(v, d, lanes);
+  for (size_t i = 0; i < n; ++i) p[i] = lanes[i];
+}
+
+// Calls body(i, load, store) for every vector of [0, n): load(p, fill) reads p[i...], store(v, p) writes it;
+// p points to what the vector has, or to halves. The last vector may be partial, so bodies need not know
+// about tails.
 template <class D, class Body>
 HWY_INLINE void for_vectors(D d, size_t n, const Body& body) {
   using T = hn::TFromD<D>;
@@ -59,14 +133,14 @@ HWY_INLINE void for_vectors(D d, size_t n, const Body& body) {
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     body(
-        i, [&](const T* p, T) HWY_ATTR { return hn::LoadU(d, p + i); },
-        [&](hn::Vec<D> v, T* p) HWY_ATTR { hn::StoreU(v, d, p + i); });
+        i, [&](const auto* p, T) HWY_ATTR { return vm::load(d, p + i); },
+        [&](hn::Vec<D> v, auto* p) HWY_ATTR { vm::store(v, d, p + i); });
   }
   if (i < n) {
     const size_t rest = n - i;
     body(
-        i, [&](const T* p, T fill) HWY_ATTR { return load_first(d, p + i, rest, fill); },
-        [&](hn::Vec<D> v, T* p) HWY_ATTR { store_first(v, d, p + i, rest); });
+        i, [&](const auto* p, T fill) HWY_ATTR { return load_first(d, p + i, rest, fill); },
+        [&](hn::Vec<D> v, auto* p) HWY_ATTR { store_first(v, d, p + i, rest); });
   }
 }
 

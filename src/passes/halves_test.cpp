@@ -1,0 +1,117 @@
+// Passes on graphs of mixed precision: that they see what they see in float32, and what they save.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "graph/op.h"
+#include "passes/passes.h"
+#include "plimsoll/autodiff.h"
+#include "plimsoll/ops.h"
+#include "plimsoll/ops/optimizer.h"
+#include "plimsoll/program.h"
+
+namespace plimsoll {
+namespace {
+
+int64_t count(const Graph& g, std::string_view op) {
+  return std::count_if(g.nodes().begin(), g.nodes().end(), [&](const Node& n) { return n.op->name == op; });
+}
+
+Tensor wave(const Shape& shape) {
+  Tensor t = Tensor::empty(DType::f32, shape);
+  for (int64_t i = 0; i < shape.elements(); ++i)
+    t.data<float>()[i] = static_cast<float>((i * 7 % 13) - 6) / 8;
+  return t;
+}
+
+// x . w1 . w2 . w3 in bfloat16 with weights in float32, and a step of gradient descent.
+Graph mixed_step(int64_t width) {
+  Graph g;
+  const Tensor x = g.input("x", DType::bf16, {2, width}),
+               rate = g.constant(Tensor::full(DType::f32, {}, 0.1));
+  std::vector<Tensor> ws;
+  Tensor y = x;
+  for (const char* name : {"w1", "w2", "w3"}) {
+    ws.push_back(g.variable(name, wave({width, width})));
+    y = matmul(y, cast(ws.back(), DType::bf16));
+  }
+  const Tensor loss = sum(cast(y, DType::f32));
+  g.output("loss", loss);
+  const std::vector<Tensor> ds = gradients(loss, ws);
+  for (size_t i = 0; i < ws.size(); ++i) g.update(ws[i], sgd_update(ws[i], ds[i], {}, rate, 0, false)[0]);
+  return g;
+}
+
+TEST(Halves, AWeightIsCastWhereItIsRead) {
+  const std::vector<std::string> without = {"recast"};
+  const Graph plain = run_passes(mixed_step(4), without), again = run_passes(mixed_step(4), {});
+  EXPECT_EQ(count(plain, "cast"), 3);
+  EXPECT_EQ(count(again, "cast"), 5);  // those of w2 and w3 for the forward and the backward pass
+  for (NodeId n = 0; n + 1 < again.nodes().size(); ++n) {
+    if (!again.is(n, "cast") || again.type(again.node(n).outputs[0]).dtype != DType::bf16) continue;
+    const std::vector<ValueId>& next = again.node(n + 1).inputs;
+    EXPECT_NE(std::find(next.begin(), next.end(), again.node(n).outputs[0]), next.end()) << "node " << n;
+  }
+}
+
+TEST(Halves, NoCopiesOfWeightsAreKeptForTheBackwardPass) {
+  const int64_t width = 256, copy = width * width * 2;
+  CompileOptions kept;
+  kept.skip_passes = {"recast"};
+  EXPECT_LE(Program::forecast(mixed_step(width)).arena + copy / 2,
+            Program::forecast(mixed_step(width), kept).arena);
+}
+
+TEST(Halves, RecastingChangesNoBit) {
+  const Tensor x = cast(wave({2, 16}), DType::bf16);
+  std::vector<float> weights[2];
+  for (const bool skip : {false, true}) {
+    CompileOptions options;
+    if (skip) options.skip_passes = {"recast", "match"};
+    const Graph g = mixed_step(16);
+    Program program = Program::compile(g, options);
+    for (int i = 0; i < 3; ++i) program(std::span(&x, 1));
+    for (const GraphVariable& v : g.variables()) {
+      const float* const w = v.storage.data<float>();
+      weights[skip].insert(weights[skip].end(), w, w + v.storage.shape().elements());
+    }
+  }
+  EXPECT_EQ(weights[0], weights[1]);
+}
+
+TEST(Halves, AnUpdateReadsAGradientOfHalves) {
+  const Graph g = run_passes(mixed_step(4), {});
+  ASSERT_EQ(count(g, "sgd_update"), 3);
+  for (const Node& n : g.nodes()) {
+    if (n.op->name != "sgd_update") continue;
+    EXPECT_EQ(g.type(n.inputs[1]).dtype, DType::bf16);
+  }
+}
+
+TEST(Halves, ATablesUpdateTakesTheRowsOfHalvesAlone) {
+  Graph g;
+  const Tensor table = g.variable("table", wave({50, 4})),
+               m = g.variable("m", Tensor::zeros(DType::f32, {50, 4})),
+               v = g.variable("v", Tensor::zeros(DType::f32, {50, 4}));
+  const Tensor ids = g.input("ids", DType::i32, {7});
+  const Tensor y = cast(embedding(table, ids), DType::bf16);
+  const Tensor loss = sum(cast(square(y), DType::f32));
+  g.output("loss", loss);
+  const Tensor d = gradients(loss, std::span(&table, 1))[0];
+  const std::vector<Tensor> next = adam_update(table, d, m, v, g.constant(Tensor::full(DType::f32, {}, 0.1)),
+                                               g.constant(Tensor::full(DType::i64, {}, 0)));
+  g.update(table, next[0]);
+  g.update(m, next[1]);
+  g.update(v, next[2]);
+  const Graph out = run_passes(g, {});
+  EXPECT_EQ(count(out, "embedding_grad"), 0);
+  ASSERT_EQ(count(out, "adam_update_rows"), 1);
+  for (const Node& n : out.nodes()) {
+    if (n.op->name != "adam_update_rows") continue;
+    EXPECT_EQ(out.type(n.inputs[2]).dtype, DType::bf16);
+  }
+}
+
+}  // namespace
+}  // namespace plimsoll
