@@ -30,6 +30,11 @@ with tempfile.NamedTemporaryFile(dir={folder!r}) as file:
 ASKS = "input('?')"
 
 
+def kind_in(text):
+    told = re.search(r"no sign of life for [0-9]+ s: ([A-Za-z/ -]+)\.", text)
+    return told.group(1) if told else "none"
+
+
 def verdict_of(kernel, code, notice):
     """The kind that the notice in the cell names; "none" if there was no notice."""
     if code == ASKS:
@@ -44,8 +49,19 @@ def verdict_of(kernel, code, notice):
             kernel.client.get_shell_msg(timeout=60)
     else:
         text = kernel.text(code)
-    told = re.search(r"no sign of life for [0-9]+ s: ([A-Za-z/ -]+)\.", text)
-    return told.group(1) if told else "none"
+    return kind_in(text)
+
+
+def verdict_of_stall(kernel, code, notice):
+    """The same of a cell that stands still until it is interrupted."""
+    asked = kernel.client.execute(code)
+    try:
+        text = kernel.text_until("Nothing was ended", timeout=60 + 5 * notice)
+    except Exception:  # nothing came
+        text = ""
+    kernel.manager.interrupt_kernel()
+    kernel.reply_to(asked)
+    return kind_in(text)
 
 
 def run_kind(job):
@@ -53,7 +69,8 @@ def run_kind(job):
     from guarded import Kernel
 
     kernel = Kernel("impatient")
-    told = [verdict_of(kernel, code, notice) for _ in range(times)]
+    verdict = verdict_of if expected == "none" else verdict_of_stall
+    told = [verdict(kernel, code, notice) for _ in range(times)]
     kernel.close()
     wrong = sorted(set(t for t in told if t != expected))
     return name, expected, sum(t == expected for t in told), wrong
@@ -72,7 +89,7 @@ def main():
         write_spec(pathlib.Path(home) / "data", "impatient", "--stall-notice", str(options.notice))
         seconds = options.notice + 4
         stalls = {**STALLS, "memory-stalled": THRASH.replace("{folder!r}", repr(str(pathlib.Path.cwd())))}
-        jobs = [(name, name, code.replace("{s}", str(seconds)), options.times, options.notice) for name, code in stalls.items()]
+        jobs = [(name, name, code.replace("{s}", "1000"), options.times, options.notice) for name, code in stalls.items()]
         working = {**WORKING, "waiting for input": ASKS}
         jobs += [(name, "none", code.replace("{s}", str(seconds)), options.times, options.notice) for name, code in working.items()]
         right = 0

@@ -27,8 +27,7 @@ Broker::Broker(Wire& wire, Keeper& keeper, Signer& signer, BrokerOptions options
 
 void Broker::start() {
   state_ = State::starting;
-  session_known_ = probe_replied_ = iopub_heard_ = set_up_ = false;
-  setup_id_.clear();
+  session_known_ = probe_replied_ = iopub_heard_ = false;
   probes_ = last_count_ = 0;
   ++generation_;
   own_ids_.clear();
@@ -53,7 +52,7 @@ void Broker::probe_answered() {
 
 void Broker::become_ready() {
   state_ = State::ready;
-  if (!options_.setup_code.empty()) setup_id_ = run_silently(options_.setup_code);
+  if (!options_.setup_code.empty()) run_silently(options_.setup_code);
   run_kept_cells();
   // Clients saw `starting`; what the probe provoked was kept from them, so they are told of `idle`.
   if (generation_ > 1) status("{}", "idle");
@@ -261,8 +260,6 @@ void Broker::from_kernel(Channel channel, Frames frames) {
     return wire_.to_client(channel, std::move(frames));
   }
   if (own) {
-    if (parent_id == setup_id_)
-      set_up_ = string_member(text_of(frames[envelope->content()]), "status") == "ok";
     probe_replied_ = true;
     return probe_answered();
   }

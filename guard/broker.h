@@ -101,8 +101,6 @@ class Broker {
   // The cell that will bear the note if the kernel has died now: the one running, else the first not
   // answered.
   std::optional<Cell> cell_to_blame() const;
-  // Whether the setup code has run well in this kernel.
-  bool set_up() const { return set_up_; }
   bool waiting_for_input() const { return !input_for_.empty(); }
   TimePoint last_output() const { return last_output_; }
   // Messages dropped because they were malformed or wrongly signed.
@@ -174,8 +172,7 @@ class Broker {
   DeathNote broken_note_;
   KeptCells kept_;
 
-  std::string setup_id_;
-  bool session_known_ = false, probe_replied_ = false, iopub_heard_ = false, set_up_ = false;
+  bool session_known_ = false, probe_replied_ = false, iopub_heard_ = false;
   int generation_ = 0, probes_ = 0, last_count_ = 0;
   TimePoint now_{}, probed_at_{}, last_output_{};
   Utf8Stream out_, err_;

@@ -11,6 +11,11 @@
 
 #include "plimsoll/error.h"
 
+#ifdef __linux__
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#endif
+
 namespace plimsoll::guard {
 
 namespace {
@@ -47,12 +52,21 @@ GatePage::~GatePage() {
 void GatePage::reset() {
   page_->attached.store(0);
   page_->kernel_pid.store(0);
+  page_->python_pid.store(0);
+  page_->stacks_wanted.store(0);
   page_->total.store(0);
   page_->rest.store(0);
   page_->refusal_count.store(0);
   page_->fault_count.store(0);
   for (auto& r : page_->refusals) r.ticket.store(0);
   for (auto& f : page_->faults) f.ticket.store(0);
+}
+
+void GatePage::ask_for_stack() {
+  page_->stacks_wanted.fetch_add(1);
+#ifdef __linux__
+  ::syscall(SYS_futex, &page_->stacks_wanted, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+#endif
 }
 
 std::vector<Refusal> GatePage::refusals(uint32_t after) const {

@@ -42,7 +42,12 @@ class GatePage {
   }
   // A new kernel: what the old one left is forgotten.
   void reset();
-  void set_kernel(int pid) { page_->kernel_pid.store(pid); }
+  // Where the kernel writes its number before it runs.
+  std::atomic<int32_t>* kernel_pid() { return &page_->kernel_pid; }
+  // The kernel is to answer ask_for_stack(). To be called before it starts.
+  void watch_stalls() { page_->watches_stalls.store(1); }
+  // Has a Python kernel write where its main thread is to kStackFd.
+  void ask_for_stack();
   // Whether the kernel runs with the gate.
   bool attached() const { return page_->attached.load() != 0; }
 

@@ -13,6 +13,7 @@
 #include "guard/broker.h"
 #include "guard/chart.h"
 #include "guard/files.h"
+#include "guard/gate/page.h"
 #include "guard/launch.h"
 #include "guard/note.h"
 #include "guard/private_folder.h"
@@ -60,6 +61,7 @@ class KernelGuard final : public Keeper {
         stall_(options.stall_notice, options.stall_timeout),
         broker_(*wire_, *this, signer_,
                 {options.language, is_ipykernel(options.command) ? python_setup_code() : std::string()}) {
+    ward_.watch_stalls();
     if (auto parent = environment("JPY_PARENT_PID")) parent_ = std::atoi(parent->c_str());
     if (parent_ != ::getppid()) parent_ = 0;
     Transport::Handlers handlers;
@@ -131,7 +133,7 @@ void KernelGuard::start() {
   wire_->connect_kernel(launch_.connection);
   ProcessOptions how;
   how.argv = launch_.argv;
-  how.stack_fd = kStackFd;
+  how.stack_fd = gate::kStackFd;
   ward_.start(how, {concat("JPY_PARENT_PID=", ::getpid())}, seconds(now_));
   exited_at_ = now_;
   first_cell_ = true;
@@ -222,15 +224,9 @@ void KernelGuard::look_for_stalls() {
   look.now = seconds(now_);
   look.last_sign = std::max(seconds(broker_.last_output()), seconds(cell->since));
   look.waiting_for_input = broker_.waiting_for_input();
-  look.in_interpreter = ward_.was_in_interpreter();
   if (const std::string text = stall_.look(look); !text.empty()) broker_.say(text);
   // After the look: while it writes its stacks the process seems to be at work.
-  if (broker_.set_up() && stall_.wants_stack(look.now, look.last_sign)) {
-    ward_.process().signal_main_thread(SIGUSR2);
-#ifdef SIGRTMIN
-    ward_.process().signal_main_thread(SIGRTMIN + kValuesOffset);
-#endif
-  }
+  if (stall_.wants_stack(look.now, look.last_sign)) ward_.ask_for_stack();
   if (stall_.must_interrupt()) {
     broker_.say("plimsoll: interrupted, as --stall-timeout asks.\n");
     interrupt();

@@ -6,16 +6,9 @@
 #include <vector>
 
 #include "guard/connection.h"
-#include "guard/gate/page.h"
 #include "guard/options.h"
 
 namespace plimsoll::guard {
-
-// The descriptor on which a Python kernel writes its stacks when asked with SIGUSR2.
-inline constexpr int kStackFd = gate::kStackFd;
-// The real-time signal, counted from SIGRTMIN, on which a Python kernel tells whether its cell's values
-// change.
-inline constexpr int kValuesOffset = 7;
 
 struct Launch {
   Connection connection;
@@ -33,9 +26,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& change
 
 bool is_ipykernel(const std::vector<std::string>& argv);
 
-// Code that makes a Python kernel write to kStackFd its stacks on SIGUSR2 and, on the signal of
-// kValuesOffset, "plimsoll values <hash>;" of the variables in the cell's frames; with the magic %guard.
-// Defines no name.
+// Code that gives ipykernel the magic %guard and hides what the launch changed. Defines no name.
 std::string python_setup_code();
 
 }  // namespace plimsoll::guard

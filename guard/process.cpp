@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,6 +58,7 @@ struct Plan {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != plan.parent) ::_exit(1);
 #endif
+  if (plan.options->own_pid) plan.options->own_pid->store(::getpid());
   if (plan.devnull >= 0) {
     ::dup2(plan.devnull, 0);
   } else if (::isatty(0)) {
@@ -175,15 +175,6 @@ std::string Process::read(int& fd) {
 
 void Process::signal_group(int signal) {
   if (pid_ > 0) ::kill(-group_, signal);
-}
-
-void Process::signal_main_thread(int signal) {
-  if (pid_ <= 0) return;
-#ifdef SYS_tgkill
-  ::syscall(SYS_tgkill, pid_, pid_, signal);  // by kill() any thread may get it that has nothing else to do
-#else
-  ::kill(pid_, signal);
-#endif
 }
 
 std::optional<int> Process::poll() {

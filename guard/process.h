@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +21,8 @@ struct ProcessOptions {
   bool capture = true;                   // pipes for descriptors 1 and 2; else only for 2
   bool keep_stdin = false;               // else /dev/null
   int stack_fd = 0;                      // descriptor in the child for a third pipe; 0: none
+  std::atomic<int32_t>* own_pid =
+      nullptr;  // shared memory: the child's pid is there before it runs; null: none
 };
 
 class Process {
@@ -43,8 +46,6 @@ class Process {
 
   // To the process and all of its group. Does nothing once it has been waited for.
   void signal_group(int signal);
-  // To its main thread alone.
-  void signal_main_thread(int signal);
   // The wait status once it has ended; does not block.
   std::optional<int> poll();
   // Ends what is left of its group.

@@ -52,7 +52,7 @@ struct StallVerdict {
 struct StallStacks {
   std::vector<std::string> stacks;
   std::vector<std::string> values;  // marks of the variables in the cell's frames; "" where it gave none
-  bool in_interpreter = false;      // whether the processor was found in the interpreter itself each time
+  bool in_interpreter = false;      // whether it ran bytecode each time, not native code
 };
 
 // Judges the readings since the cell last showed a sign of life, oldest first.

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
+#include "guard/gate/page.h"
 #include "guard/note.h"
 
 namespace plimsoll::guard {
@@ -21,25 +23,10 @@ constexpr double kVerdictAfter = 4;  // times the notice
 std::string main_stack(const std::string& text) {
   std::string out;
   for (const auto& frame : choose_stack(python_stacks(text)).frames) {
-    if (frame.file.find("/IPython/core/") != std::string::npos) break;
+    if (frame.file.find(gate::kKernelsOwn) != std::string::npos) break;
     out += fmt::format("    {} line {} in {}\n", frame.file, frame.line, frame.function);
   }
   return out;
-}
-
-// Whether the stack that begins there has come as far as the kernel's own frames, or to the most that is
-// written.
-bool is_whole(const std::string& text, size_t header) {
-  const size_t own = text.find("/IPython/core/", header);
-  const size_t cut = text.find("\n  ...", header);
-  return std::min(own, cut) != std::string::npos;
-}
-
-std::string last_values(const std::string& text) {
-  constexpr std::string_view kMark = "plimsoll values ";
-  const size_t at = text.rfind(kMark);
-  const size_t end = at == std::string::npos ? at : text.find(';', at);
-  return end == std::string::npos ? std::string() : text.substr(at + kMark.size(), end - at - kMark.size());
 }
 
 void keep(std::vector<std::string>& last, const std::string& text) {
@@ -65,11 +52,16 @@ void StallWatch::begin_process(pid_t pid) {
 
 void StallWatch::begin_cell(double) {
   readings_.clear();
-  python_ = {};
+  forget_stacks();
   heard_.clear();
   verdict_ = {};
   told_at_ = quiet_ = 0;
   interrupted_ = false;
+}
+
+void StallWatch::forget_stacks() {
+  python_ = {};
+  places_.clear();
 }
 
 bool StallWatch::wants_stack(double now, double last_sign) const {
@@ -85,30 +77,37 @@ void StallWatch::hear_stack(const std::string& text) {
   heard_ += text;
 }
 
-// The process writes its stacks word by word, and what is read may end anywhere.
+// An answer may come in pieces, or never be finished.
 void StallWatch::take_stack() {
-  const size_t header = heard_.rfind("Stack (most recent");
-  if (header == std::string::npos || !is_whole(heard_, header)) return;
-  const std::string stack = main_stack(heard_.substr(header)), values = last_values(heard_);
+  const size_t begin = heard_.rfind(gate::kStallBegins);
+  if (begin == std::string::npos) return;
+  const size_t end = heard_.find(gate::kStallEnds, begin), last = heard_.find(';', end);
+  if (end == std::string::npos || last == std::string::npos) return;
+  const std::string stack = main_stack(heard_.substr(begin, end - begin));
+  const size_t mark = end + std::strlen(gate::kStallEnds), space = heard_.find(' ', mark);
+  const std::string values = heard_.substr(mark, space - mark),
+                    place = heard_.substr(space + 1, last - space - 1);
   heard_.clear();
   if (stack.empty()) return;
   keep(python_.stacks, stack);
   keep(python_.values, values);
+  keep(places_, place);
+  python_.in_interpreter =
+      std::all_of(places_.begin(), places_.end(), [](auto& p) { return p == gate::kInBytecode; });
 }
 
 std::string StallWatch::look(const Look& at) {
   quiet_ = at.now - at.last_sign;
   if (!readings_.empty() && at.last_sign > readings_.back().time) {
     readings_.clear();
-    python_ = {};
+    forget_stacks();
     told_at_ = 0;
   }
   take_stack();
-  if (auto reading = take_reading(at.pid, at.now, own_threads_)) readings_.push_back(*reading);
+  if (auto reading = read_(at.pid, at.now, own_threads_)) readings_.push_back(*reading);
   if (readings_.size() > kMostReadings) readings_.pop_front();
   const double due = told_at_ == 0 ? notice_ : kVerdictAfter * notice_;
   if (quiet_ < notice_) return {};
-  python_.in_interpreter = at.in_interpreter;
   verdict_ = judge_stall(readings_, at.waiting_for_input, python_);
   if (quiet_ < due || told_at_ >= kVerdictAfter * notice_ || !stands_still(verdict_.kind)) return {};
   told_at_ = quiet_;

@@ -1,10 +1,13 @@
-// Watches a running cell for signs of life and speaks up when there are none. Asks the process for its Python
-// stacks only then: a signal may interrupt a system call of the program. One thread.
+// Watches a running cell for signs of life and speaks up when there are none; says when the process should be
+// asked where Python is. One thread.
 #pragma once
 
 #include <deque>
+#include <functional>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "guard/stall.h"
@@ -13,9 +16,12 @@ namespace plimsoll::guard {
 
 class StallWatch {
  public:
+  using Reader = std::function<std::optional<StallReading>(pid_t, double, const std::set<pid_t>&)>;
+
   // A notice after `notice` seconds without a sign of life, a verdict after four times that. With `timeout`
   // above zero, must_interrupt() becomes true after so many.
-  StallWatch(double notice, double timeout) : notice_(notice), timeout_(timeout) {}
+  StallWatch(double notice, double timeout, Reader read = take_reading)
+      : notice_(notice), timeout_(timeout), read_(std::move(read)) {}
 
   // A new process, whose threads at this moment are the kernel's own.
   void begin_process(pid_t pid);
@@ -26,7 +32,6 @@ class StallWatch {
     double now = 0;
     double last_sign = 0;  // of life: output, or the beginning of the cell
     bool waiting_for_input = false;
-    bool in_interpreter = false;  // when the last stacks were taken
   };
   // To be called once a second while a cell runs. Returns text for the cell, or nothing.
   std::string look(const Look& look);
@@ -40,12 +45,15 @@ class StallWatch {
 
  private:
   void take_stack();
+  void forget_stacks();
   std::string tell(double quiet) const;
 
   double notice_, timeout_;
+  Reader read_;
   std::set<pid_t> own_threads_;
   std::deque<StallReading> readings_;
   StallStacks python_;
+  std::vector<std::string> places_;  // bytecode or native code, as python_.stacks
   std::string heard_;
   StallVerdict verdict_;
   double told_at_ = 0, quiet_ = 0;

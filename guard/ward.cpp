@@ -11,7 +11,6 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
-#include <sstream>
 
 #include "common/bytes.h"
 #include "guard/files.h"
@@ -61,20 +60,6 @@ std::optional<std::string> kernel_log_line(pid_t pid) {
   return found;
 }
 
-// The file, or the name in brackets, that /proc/<pid>/maps has for an address.
-std::string mapped_file(const std::string& maps, uint64_t address) {
-  std::istringstream in(maps);
-  for (std::string line; std::getline(in, line);) {
-    char* end = nullptr;
-    const uint64_t low = std::strtoull(line.c_str(), &end, 16);
-    const uint64_t high = *end == '-' ? std::strtoull(end + 1, nullptr, 16) : 0;
-    if (address < low || address >= high) continue;
-    const size_t name = line.find_first_of("/[");
-    return name == std::string::npos ? std::string() : line.substr(name);
-  }
-  return {};
-}
-
 std::string find_gate() {
   const auto path = program_folder().parent_path() / "lib/plimsoll/libplimsoll_gate.so";
   return ::access(path.c_str(), R_OK) == 0 ? path.string() : std::string();
@@ -122,16 +107,17 @@ void Ward::start(ProcessOptions how, std::vector<std::string> changes, double no
     const std::string others = environment("LD_PRELOAD").value_or("");
     changes.push_back("LD_PRELOAD=" + gate_library_ + (others.empty() ? "" : ":" + others));
     changes.push_back(concat(gate::kPageVariable, "=", page_.path().string()));
+  } else {
+    changes.push_back("PYTHONFAULTHANDLER=1");  // as the gate does, but for child processes too
   }
-  changes.push_back("PYTHONFAULTHANDLER=1");
   how.environment = environment_with(changes);
+  how.own_pid = page_.kernel_pid();
   if (leaf_) how.cgroup_procs = leaf_->procs_file();
   // Counts what is mapped, touched or not, and threads' stacks: it has to lie well above the line.
   if (line_.bytes > 0) how.data_limit = 2 * line_.bytes + 1024 * kMiB;
   try {
     process_ = Process::start(how);
     pid_ = process_.pid();
-    page_.set_kernel(pid_);
     watch_.read(pid_, now);
   } catch (const Error& e) {
     process_ = Process();
@@ -241,23 +227,6 @@ std::string Ward::refusals_text() {
                      bytes_text(r.size), bytes_text(r.resident), bytes_text(r.line), line_.source);
   if (count > 1) text += fmt::format(" In all {} requests were refused in this cell.", count);
   return text + " Results that depend on it are not there.\n";
-}
-
-bool Ward::was_in_interpreter() const {
-  int asked = 0;
-  std::string maps;
-  for (const auto& f : page_.faults()) {
-    if (f.signal != SIGUSR2 || f.pid != pid_ || f.time < cell_began_) continue;
-    ++asked;
-    if (maps.empty()) maps = read_file(concat("/proc/", pid_, "/maps")).value_or("");
-    const std::string path = mapped_file(maps, f.instruction_pointer);
-    const std::string file = path.substr(path.rfind('/') + 1);
-    // A loop that looks at the clock or a flag is also met in the C library; one that computes, in neither.
-    const bool interpreter = file.rfind("python", 0) == 0 || file.rfind("libpython", 0) == 0 ||
-                             file.rfind("libc.so", 0) == 0 || file.rfind("[vdso]", 0) == 0;
-    if (!interpreter) return false;
-  }
-  return asked > 0;
 }
 
 Evidence Ward::evidence(bool at_start, double now) {

@@ -54,8 +54,10 @@ class Ward {
   // Requests refused since the last call, as text for the user.
   std::string refusals_text();
 
-  // Whether the processor was in the Python interpreter itself each of the last times stacks were asked for.
-  bool was_in_interpreter() const;
+  // The process is to answer ask_for_stack(). To be called before it starts.
+  void watch_stalls() { page_.watch_stalls(); }
+  // Has a Python process tell where its main thread is, on kStackFd; no signal is sent.
+  void ask_for_stack() { page_.ask_for_stack(); }
 
   // After the end: all that is known.
   Evidence evidence(bool at_start, double now);

@@ -55,9 +55,7 @@ PLIMSOLL_EXPORT void* aligned_alloc(size_t alignment, size_t size) {
 
 PLIMSOLL_EXPORT int posix_memalign(void** out, size_t alignment, size_t size) {
   if (alignment % sizeof(void*) != 0 || alignment == 0 || (alignment & (alignment - 1)) != 0) return EINVAL;
-  const int saved = errno;
   void* memory = refused(size) ? nullptr : __libc_memalign(alignment, size);
-  errno = saved;
   if (!memory) return ENOMEM;
   *out = memory;
   return 0;

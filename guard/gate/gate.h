@@ -6,6 +6,8 @@
 
 #include "guard/gate/page.h"
 
+struct sigaction;
+
 namespace plimsoll::gate {
 
 // The shared page, or null if there is none (then everything is granted).
@@ -22,17 +24,25 @@ inline bool refused(size_t size) { return __builtin_expect(size >= kReserve, 0) 
 // Catches fatal signals before the program's own handlers do.
 void watch_signals();
 
-// Python has set up its handler of faults: has it told, when it can, to write one thread's stack to kStackFd
-// whenever stack_signal() comes.
-void python_watches_faults();
-int stack_signal();
-// In the thread that failed, before Python's handler: has this thread and the main one write their stacks;
-// waits up to 50 ms for the latter. `handler` is Python's of stack_signal(). Returns whether it was asked.
-bool ask_for_stacks(void (*handler)(int));
-// The main thread has written its stack.
-void note_answer();
+// The C library's own.
+int real_sigaction(int signal, const struct sigaction* action, struct sigaction* old);
+
+using Handler = void (*)(int);
+
+// Python is about to start in this process. Once it can, faulthandler is enabled and the guard's questions
+// are answered, if it is the kernel's.
+void python_starts();
+// In the thread that failed, before Python's handler: has this thread and the main one write their stacks to
+// kStackFd; waits up to 50 ms for the latter. Returns whether they were asked.
+bool ask_for_stacks();
 // The program lives on: the next fault is asked of again.
 void fault_survived();
+
+// To be called in Python's main thread: answers the guard's questions where that thread is, from now on, in a
+// thread of the gate's own. `write_all(signal)` writes the stacks of all threads (null: nothing does).
+void listen_for_questions(Handler write_all, int signal);
+// In a handler: ends, by a jump, a reading of frames that ran into this fault. Returns if there was none.
+void give_up_reading(int signal);
 
 int64_t monotonic_ns();
 size_t copy_text(char* to, size_t capacity, const char* from);

@@ -15,6 +15,14 @@ inline constexpr const char* kPageVariable = "PLIMSOLL_GATE";
 inline constexpr int kStackFd = 198;
 inline constexpr const char* kFailedThread = "plimsoll: the thread that failed\n";
 inline constexpr const char* kMainThread = "plimsoll: the main thread\n";
+// An answer to Page::stacks_wanted: kStallBegins, stacks, kStallEnds, a mark of the variables in the
+// innermost frames if they could be read, a space, kInBytecode or kInNative, ";".
+inline constexpr const char* kStallBegins = "plimsoll: where it stands\n";
+inline constexpr const char* kStallEnds = "plimsoll: values ";
+inline constexpr const char* kInBytecode = "bytecode";
+inline constexpr const char* kInNative = "native";
+// Frames from this folder outwards are the kernel's own.
+inline constexpr const char* kKernelsOwn = "/IPython/core/";
 inline constexpr int kFrames = 12;
 inline constexpr int kFrameText = 112;
 
@@ -53,10 +61,13 @@ inline constexpr uint32_t kFaults = 8;
 struct Page {
   uint64_t magic;
   std::atomic<int32_t> kernel_pid;
-  std::atomic<int32_t> attached;  // the kernel's gate has found the page
-  std::atomic<int64_t> line;      // bytes; 0: none
-  std::atomic<int64_t> total;     // resident bytes of the kernel and its descendants, read last
-  std::atomic<int64_t> rest;      // those of the descendants alone
+  std::atomic<int32_t> python_pid;      // the kernel, or the first Python that it started; 0: none
+  std::atomic<uint32_t> stacks_wanted;  // counts the guard's questions; a futex
+  std::atomic<int32_t> watches_stalls;  // such questions may come
+  std::atomic<int32_t> attached;        // the kernel's gate has found the page
+  std::atomic<int64_t> line;            // bytes; 0: none
+  std::atomic<int64_t> total;           // resident bytes of the kernel and its descendants, read last
+  std::atomic<int64_t> rest;            // those of the descendants alone
   std::atomic<uint32_t> refusal_count;
   std::atomic<uint32_t> fault_count;
   Refusal refusals[kRefusals];

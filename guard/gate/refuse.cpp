@@ -119,8 +119,8 @@ void trim() {
 bool decide(size_t size, size_t growth) {
   const int64_t line = g_page->line.load(std::memory_order_relaxed);
   if (line <= 0) return false;
-  constexpr size_t kMost = size_t{1} << 50;  // sums of such do not overflow
-  const auto wanted = static_cast<int64_t>(growth > kMost ? kMost : growth);
+  if (growth >> 47 != 0) return false;  // more than there are addresses: the system refuses it itself
+  const auto wanted = static_cast<int64_t>(growth);
   // The last reading, with all that was granted since, is good enough far below the line, and costs no system
   // call; nearer to it only for what is not really large: between two readings a fast program takes hundreds
   // of MiB.
@@ -153,7 +153,8 @@ __attribute__((constructor)) void attach() {
   if (page->magic != kMagic) return;
   g_page = page;
   page->attached.store(1);
-  watch_signals();
+  // What happens to its children is not told of, and theirs to handle.
+  if (::getpid() == page->kernel_pid.load()) watch_signals();
 }
 
 }  // namespace

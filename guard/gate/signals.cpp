@@ -19,22 +19,21 @@ namespace plimsoll::gate {
 
 namespace {
 
+using Signal = sighandler_t (*)(int, sighandler_t);
 using Sigaction = int (*)(int, const struct sigaction*, struct sigaction*);
 
-// SIGUSR2 is how the guard asks a Python kernel for its stacks; where it found the processor tells a loop in
-// the interpreter from one in native code.
-constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGUSR2};
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 struct sigaction g_theirs[NSIG];
 bool g_is_pythons[NSIG];  // their handler is the interpreter's own
-Sigaction g_sigaction = nullptr;
 bool g_watching = false;
 pid_t g_pid = 0;
 
 bool watched(int signal) {
+  if (!g_watching) return false;
   for (int s : kSignals) {
-    if (s == signal) return g_watching;
+    if (s == signal) return true;
   }
-  return g_watching && signal == stack_signal();
+  return false;
 }
 
 // Finds the line of /proc/self/maps that holds `address`; writes "file+offset". Only system calls: the heap
@@ -114,7 +113,6 @@ uint32_t note(int signal, const siginfo_t* info, const ucontext_t* context) {
   f.module[0] = f.mapping[0] = '\0';
   // What struck is told before where, so that it stands even if the process does not live to finish the note.
   f.ticket.store(ticket, std::memory_order_release);
-  if (signal == SIGUSR2) return ticket;  // it lives, and the guard can look for itself
   f.instruction_bytes = read_bytes(f.instruction_pointer, f.instruction, sizeof f.instruction);
   describe(f.instruction_pointer, f.module, sizeof f.module);
   describe(f.address, f.mapping, sizeof f.mapping);
@@ -129,18 +127,19 @@ void note_survival(uint32_t ticket) {
 }
 
 void on_signal(int signal, siginfo_t* info, void* context) {
+  give_up_reading(signal);
   // Only a fault counts, or a signal that the process sent itself for the first time; one that the
   // program's handler raises again would hide the first.
   static std::atomic<int> seen[NSIG];
-  const bool asked = signal == SIGUSR2 || signal == stack_signal();
-  const bool again = !asked && info->si_code <= 0 && seen[signal].load() != 0;
+  const bool again = info->si_code <= 0 && seen[signal].load() != 0;
   uint32_t ticket = 0;
-  if (g_page && !again && signal != stack_signal()) {
+  if (g_page && !again) {
     seen[signal].store(1);
     ticket = note(signal, info, static_cast<const ucontext_t*>(context));
   }
-  const struct sigaction& theirs = g_theirs[signal];
-  const bool told = !asked && g_is_pythons[signal] && ask_for_stacks(g_theirs[stack_signal()].sa_handler);
+  const struct sigaction theirs = g_theirs[signal];
+  if (theirs.sa_flags & static_cast<int>(SA_RESETHAND)) g_theirs[signal] = {};
+  const bool told = g_is_pythons[signal] && ask_for_stacks();
   if (theirs.sa_flags & SA_SIGINFO) {
     theirs.sa_sigaction(signal, info, context);
   } else if (theirs.sa_handler != SIG_DFL && theirs.sa_handler != SIG_IGN) {
@@ -149,21 +148,25 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     // Back to the default, and out: a fault strikes again at once, a sent signal is sent again.
     struct sigaction plain {};
     plain.sa_handler = theirs.sa_handler;
-    g_sigaction(signal, &plain, nullptr);
+    real_sigaction(signal, &plain, nullptr);
     if (info->si_code <= 0 && theirs.sa_handler == SIG_DFL) ::raise(signal);
     return;
   }
   if (ticket != 0) note_survival(ticket);
   if (told) fault_survived();
-  if (signal == stack_signal()) note_answer();
+}
+
+// Whether this address is in the interpreter itself.
+bool is_in_python(const void* address) {
+  Dl_info theirs{}, python{};
+  const void* known = ::dlsym(RTLD_DEFAULT, "Py_IsInitialized");
+  return known && ::dladdr(address, &theirs) && ::dladdr(known, &python) &&
+         theirs.dli_fbase == python.dli_fbase;
 }
 
 bool is_pythons(const struct sigaction& action) {
-  if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) return false;
-  Dl_info theirs{}, python{};
-  const void* known = ::dlsym(RTLD_DEFAULT, "Py_IsInitialized");
-  return known && ::dladdr(reinterpret_cast<const void*>(action.sa_handler), &theirs) &&
-         ::dladdr(known, &python) && theirs.dli_fbase == python.dli_fbase;
+  return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN &&
+         is_in_python(reinterpret_cast<const void*>(action.sa_handler));
 }
 
 void install(int signal, const struct sigaction* theirs) {
@@ -171,14 +174,18 @@ void install(int signal, const struct sigaction* theirs) {
   if (theirs) ours = *theirs;
   ours.sa_sigaction = on_signal;
   ours.sa_flags = (theirs ? theirs->sa_flags : 0) | SA_SIGINFO | SA_ONSTACK;
-  g_sigaction(signal, &ours, nullptr);
+  real_sigaction(signal, &ours, nullptr);
 }
 
 }  // namespace
 
+int real_sigaction(int signal, const struct sigaction* action, struct sigaction* old) {
+  static Sigaction real = nullptr;
+  if (!real) real = reinterpret_cast<Sigaction>(::dlsym(RTLD_NEXT, "sigaction"));
+  return real(signal, action, old);
+}
+
 void watch_signals() {
-  g_sigaction = reinterpret_cast<Sigaction>(::dlsym(RTLD_NEXT, "sigaction"));
-  if (!g_sigaction) return;
   // A stack that has overflowed has no room for a handler; this one is for the main thread.
   stack_t present{};
   if (::sigaltstack(nullptr, &present) == 0 && (present.ss_flags & SS_DISABLE)) {
@@ -191,7 +198,7 @@ void watch_signals() {
     if (memory != MAP_FAILED) ::sigaltstack(&stack, nullptr);
   }
   for (int signal : kSignals) {
-    g_sigaction(signal, nullptr, &g_theirs[signal]);
+    real_sigaction(signal, nullptr, &g_theirs[signal]);
     install(signal, nullptr);
   }
   g_pid = ::getpid();
@@ -204,21 +211,18 @@ void watch_signals() {
 using namespace plimsoll::gate;
 
 PLIMSOLL_EXPORT int sigaction(int signal, const struct sigaction* action, struct sigaction* old) {
-  if (!watched(signal)) {
-    if (!g_sigaction) g_sigaction = reinterpret_cast<Sigaction>(::dlsym(RTLD_NEXT, "sigaction"));
-    return g_sigaction(signal, action, old);
-  }
+  // Python looks at the handlers there are when it starts.
+  if (!action && signal == SIGSEGV && is_in_python(__builtin_return_address(0))) python_starts();
+  if (!watched(signal)) return real_sigaction(signal, action, old);
   const struct sigaction before = g_theirs[signal];
   if (action && ::getpid() != g_pid) {
     // Between vfork and exec: the child's handlers are its own, but our table is its parent's.
-    g_sigaction(signal, action, nullptr);
+    real_sigaction(signal, action, nullptr);
   } else if (action) {
     g_theirs[signal] = *action;
     g_is_pythons[signal] = is_pythons(*action);
-    // faulthandler's own; those that a program sets by `signal` come without this flag.
-    if (signal == SIGSEGV && g_is_pythons[signal] && (action->sa_flags & SA_NODEFER)) python_watches_faults();
     if (!(action->sa_flags & SA_SIGINFO) && action->sa_handler == SIG_IGN) {
-      g_sigaction(signal, action, nullptr);
+      real_sigaction(signal, action, nullptr);
     } else {
       install(signal, action);
     }
@@ -228,10 +232,14 @@ PLIMSOLL_EXPORT int sigaction(int signal, const struct sigaction* action, struct
 }
 
 PLIMSOLL_EXPORT sighandler_t signal(int signal, sighandler_t handler) {
+  if (!watched(signal)) {
+    static Signal real = nullptr;
+    if (!real) real = reinterpret_cast<Signal>(::dlsym(RTLD_NEXT, "signal"));
+    return real(signal, handler);
+  }
   struct sigaction action {
   }, old{};
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
-  if (::sigaction(signal, &action, &old) != 0) return SIG_ERR;
-  return old.sa_handler;
+  return ::sigaction(signal, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }

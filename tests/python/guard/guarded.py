@@ -53,6 +53,21 @@ class Kernel:
         outputs = self.run(code, **kwargs)["outputs"]
         return "".join(o["content"]["text"] for o in outputs if o["msg_type"] == "stream")
 
+    def text_until(self, words, timeout=120):
+        """What comes on the streams until it holds these words."""
+        text = ""
+        while words not in text:
+            message = self.client.get_iopub_msg(timeout=timeout)
+            text += message["content"].get("text", "") if message["msg_type"] == "stream" else ""
+        return text
+
+    def reply_to(self, asked, timeout=120):
+        """The content of the reply to the request with this id."""
+        while True:
+            message = self.client.get_shell_msg(timeout=timeout)
+            if message["parent_header"]["msg_id"] == asked:
+                return message["content"]
+
     def close(self):
         self.client.stop_channels()
         if self.manager.has_kernel:

@@ -1,20 +1,19 @@
-"""A cell that stands still is told why; one that works is left alone."""
-import os
-import re
+"""A cell that stands still is told why; one that works is left alone.
+
+What stands still does so until it was told: no test waits for a moment. What is left alone runs until the watch has had time
+to speak up several times; a slow machine makes such a test weaker, never wrong. The verdicts on given readings are tested
+in guard/stall_test.cpp and stall_watch_test.cpp, by a clock of their own; bench/guard_stalls.py counts how many are right."""
+import time
 
 import pytest
 from guarded import write_spec
 
-# Verdicts rest on seconds of real time: beside other work on the machine they may come late. What is judged from given
-# readings is tested without a clock in guard/stall_test.cpp; bench/guard_stalls.py counts how many are right.
-pytestmark = pytest.mark.skipif(not os.environ.get("PLIMSOLL_TIMED_TESTS"),
-                                reason="depends on time: set PLIMSOLL_TIMED_TESTS=1 on an idle machine")
-
-NOTICE = 5
+NOTICE = 3
+# All end at a KeyboardInterrupt.
 STALLS = {
-    "deadlocked": "import threading\nlock = threading.Lock(); lock.acquire()\nlock.acquire(timeout={s})",
-    "spinning": "import time\nend = time.monotonic() + {s}\nwhile time.monotonic() < end: pass",
-    "waiting on I/O": "import socket\na, b = socket.socketpair(); a.settimeout({s})\ntry: a.recv(1)\nexcept TimeoutError: pass",
+    "deadlocked": "import threading\nlock = threading.Lock(); lock.acquire()\nlock.acquire()",
+    "spinning": "import time\nend = time.monotonic() + 1000\nwhile time.monotonic() < end: pass",
+    "waiting on I/O": "import socket\na, b = socket.socketpair()\na.recv(1)",
 }
 WORKING = {
     "sleeping": "import time; time.sleep({s})",
@@ -22,6 +21,8 @@ WORKING = {
                  "    x %= 1000003\n    y = [x] * 50\n    y.sort()\n    z = sum(y)\n    x += z",
     "one line": "import itertools, time\nend = time.monotonic() + {s}\n"
                 "for i in itertools.takewhile(lambda _: time.monotonic() < end, itertools.count()): pass",
+    "native code": "import numpy, time\na = numpy.ones((500, 500)); b = a.copy(); end = time.monotonic() + {s}\n"
+                   "while time.monotonic() < end: numpy.matmul(a, a, out=b)",
     "talking": "import time\nfor i in range({s}): print(i, flush=True); time.sleep(1)",
     "a child at work": "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import time; e = time.time() + {s}\\n"
                        "while time.time() < e: pass'])",
@@ -36,25 +37,33 @@ def spec(folders):
 
 @pytest.mark.parametrize("kind", STALLS)
 def test_the_stall_is_named_with_its_stack(kind, start):
-    text = start("impatient").text(STALLS[kind].format(s=NOTICE + 4))
-    assert re.search(f"no sign of life for [0-9]+ s: {kind}", text)
-    assert "in <module>" in text and "Nothing was ended" in text
+    kernel = start("impatient")
+    asked = kernel.client.execute(STALLS[kind])
+    text = kernel.text_until("Nothing was ended")
+    assert f" s: {kind}. " in text and "line 3 in <module>" in text
+    kernel.manager.interrupt_kernel()
+    assert kernel.reply_to(asked)["ename"] == "KeyboardInterrupt"
 
 
 @pytest.mark.parametrize("kind", WORKING)
 def test_a_cell_that_works_is_left_alone(kind, start):
-    assert "no sign of life" not in start("impatient").text(WORKING[kind].format(s=NOTICE + 3))
+    assert "no sign of life" not in start("impatient").text(WORKING[kind].format(s=2 * NOTICE))
 
 
 def test_waiting_for_input_is_no_stall(start):
     kernel = start("impatient")
-    kernel.client.execute("input('?')", allow_stdin=True)
-    kernel.client.get_stdin_msg(timeout=20)
-    with pytest.raises(Exception):
-        while True:
-            message = kernel.client.get_iopub_msg(timeout=NOTICE + 2)
-            assert "no sign of life" not in message["content"].get("text", "")
-    kernel.client.input("x")
+    client = kernel.client
+    asked = client.execute("input('?')", allow_stdin=True)
+    client.get_stdin_msg(timeout=120)
+    time.sleep(2 * NOTICE)  # what is said meanwhile comes before what follows the input
+    client.input("x")
+    text = ""
+    while True:
+        message = client.get_iopub_msg(timeout=120)
+        text += message["content"].get("text", "")
+        if message["parent_header"].get("msg_id") == asked and message["content"].get("execution_state") == "idle":
+            break
+    assert "no sign of life" not in text
 
 
 def test_the_timeout_interrupts_when_asked_for(start):

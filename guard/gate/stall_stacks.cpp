@@ -1,0 +1,268 @@
+// Where the main thread is, for the guard's watch over stalls, and without a signal to it: one would cut
+// short what the program waits in (sleep, poll). One thread listens for the guard's questions; for each a
+// second one takes the interpreter's lock and reads the frames, which then stand still, by Python's C API. No
+// bytecode is run: no tracer, no finalizer and no interrupt of the program sees any of it. If the lock is not
+// to be had, native code holds it and frames stand still as well: they are read without.
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "guard/gate/gate.h"
+#include "guard/gate/python_api.h"
+
+namespace plimsoll::gate {
+
+namespace {
+
+constexpr int kLockPatienceMs = 1000, kHeedPatienceMs = 300;
+constexpr int kMostFrames = 100, kValueFrames = 4;
+constexpr int kProbes = 5;
+constexpr int64_t kHeedsNs = 50'000;
+// Processor time in which a thread that is not at rest is sure to have been asked for the lock; Python's
+// interval is 5 ms.
+constexpr int64_t kAtRestNs = 1'000'000, kKeepsNs = 50'000'000;
+constexpr size_t kThreadStack = 512 * 1024;
+
+void* g_main_state = nullptr;
+clockid_t g_main_clock;
+Handler g_write_all = nullptr;
+int g_write_all_signal = 0;
+
+std::atomic<bool> g_taking{false}, g_wants_lock{false};
+pthread_mutex_t g_pipe = PTHREAD_MUTEX_INITIALIZER;  // one answer at a time
+std::atomic<bool> g_pending{false};
+int64_t g_heeded_at = 0;  // written before g_pending becomes false
+
+sigjmp_buf g_gave_up;
+thread_local bool t_reading = false;
+
+int64_t nanoseconds(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+}
+
+// Until the flag is false, but no longer than that, nor than the main thread takes for so much work.
+bool wait_until_false(const std::atomic<bool>& flag, int milliseconds, int64_t work) {
+  const int64_t end = monotonic_ns() + milliseconds * 1'000'000LL, most = nanoseconds(g_main_clock) + work;
+  while (flag.load() && monotonic_ns() < end && nanoseconds(g_main_clock) < most) {
+    const timespec time{0, 200'000};
+    ::nanosleep(&time, nullptr);
+  }
+  return !flag.load();
+}
+
+// Text that grows in a buffer and is cut at its end.
+struct Text {
+  char bytes[16 * 1024] = {};
+  size_t size = 0;
+
+  template <class... Values>
+  void add(const char* format, Values... values) {
+    const size_t room = sizeof bytes - size;
+    const int n = ::snprintf(bytes + size, room, format, values...);
+    if (n > 0 && static_cast<size_t>(n) < room) size += static_cast<size_t>(n);
+  }
+};
+
+void send(const char* bytes, size_t size) {
+  while (size > 0) {
+    const long n = ::syscall(SYS_write, kStackFd, bytes, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return;
+    bytes += n;
+    size -= static_cast<size_t>(n);
+  }
+}
+
+// Releases what it holds when it ends.
+struct Held {
+  Object object;
+  explicit Held(Object o) : object(o) {}
+  ~Held() {
+    if (object) g_python.release(object);
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  explicit operator bool() const { return object != nullptr; }
+};
+
+void mix(uint64_t& mark, uint64_t value) { mark = (mark ^ value) * 0x100000001b3 + (mark >> 29); }
+
+void mix_value(uint64_t& mark, Object value) {
+  const Held type(g_python.type_of(value));
+  const Object t = type.object;
+  if (t == g_python.type_int || t == g_python.type_float || t == g_python.type_str ||
+      t == g_python.type_bytes) {
+    return mix(mark, static_cast<uint64_t>(g_python.hash_of(value)));
+  }
+  mix(mark, reinterpret_cast<uint64_t>(value));
+  if (t == g_python.type_list || t == g_python.type_dict || t == g_python.type_set ||
+      t == g_python.type_bytearray) {
+    mix(mark, static_cast<uint64_t>(g_python.size_of(value)));
+  }
+}
+
+// A program's own mapping would run its own code.
+bool is_plain(Object mapping) {
+  const Held type(g_python.type_of(mapping));
+  return type.object == g_python.type_dict || (type && type.object == g_python.type_locals);
+}
+
+void mix_locals(uint64_t& mark, Object frame) {
+  const Held locals(g_python.attribute(frame, "f_locals"));
+  if (!locals || !is_plain(locals.object)) return;
+  const Held values(g_python.values_of(locals.object));
+  const long count = values ? g_python.list_size(values.object) : 0;
+  for (long i = 0; i < count; ++i) mix_value(mark, g_python.list_item(values.object, i));
+}
+
+// Writes the frame as faulthandler does; false if it is the kernel's own.
+bool add_frame(Text& text, Object frame) {
+  const Held code(g_python.code_of(frame));
+  const Held file(g_python.attribute(code.object, "co_filename"));
+  const Held name(g_python.attribute(code.object, "co_name"));
+  const char* path = file ? g_python.text_of(file.object) : nullptr;
+  const char* function = name ? g_python.text_of(name.object) : nullptr;
+  if (path && ::strstr(path, kKernelsOwn)) return false;
+  text.add("  File \"%s\", line %d in %s\n", path ? path : "?", g_python.line_of(frame),
+           function ? function : "?");
+  return true;
+}
+
+// With the lock held. Returns a mark of the variables in the innermost frames.
+uint64_t add_stack(Text& text) {
+  uint64_t mark = 0xcbf29ce484222325;
+  text.add("Stack (most recent call first):\n");
+  Object frame = g_python.frame_of(g_main_state);
+  for (int depth = 0; frame && depth < kMostFrames && add_frame(text, frame); ++depth) {
+    if (depth < kValueFrames) mix_locals(mark, frame);
+    const Held inner(frame);
+    frame = g_python.caller_of(frame);
+  }
+  const Held rest(frame);
+  g_python.error_clear();
+  return mark;
+}
+
+int heed(void*) {
+  g_heeded_at = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+  g_pending.store(false);
+  return 0;
+}
+
+// How soon, in processor time of its own, the main thread comes by the interpreter's loop: at once if what
+// runs is bytecode, later if it is native code. The lock is what makes it look.
+bool heeds_soon() {
+  const int state = g_python.take_lock();
+  const bool added = !g_pending.exchange(true) && g_python.add_pending_call(heed, nullptr) == 0;
+  const int64_t asked_at = nanoseconds(g_main_clock);
+  g_python.release_lock(state);
+  return added && wait_until_false(g_pending, kHeedPatienceMs, 20 * kHeedsNs) &&
+         g_heeded_at - asked_at < kHeedsNs;
+}
+
+bool runs_bytecode() {
+  int soon = 0;
+  for (int i = 0; i < kProbes && !g_pending.load(); ++i) soon += heeds_soon() ? 1 : 0;
+  return 2 * soon > kProbes;
+}
+
+void* take(void*) {
+  static Text text;
+  text.size = 0;
+  text.add("%s", kStallBegins);
+  const int state = g_python.take_lock();
+  g_wants_lock.store(false);
+  const bool collects = g_python.stop_collector && g_python.stop_collector() != 0;
+  const uint64_t mark = add_stack(text);
+  if (collects) g_python.start_collector();
+  g_python.release_lock(state);
+  text.add("%s%llx %s;\n", kStallEnds, static_cast<unsigned long long>(mark),
+           runs_bytecode() ? kInBytecode : kInNative);
+  ::pthread_mutex_lock(&g_pipe);
+  send(text.bytes, text.size);
+  ::pthread_mutex_unlock(&g_pipe);
+  g_taking.store(false);
+  return nullptr;
+}
+
+// Should the native code return meanwhile, frames change under the reader, which then may meet anything.
+void read_without_lock() {
+  if (!g_write_all) return;
+  ::pthread_mutex_lock(&g_pipe);
+  send(kStallBegins, ::strlen(kStallBegins));
+  if (sigsetjmp(g_gave_up, 1) == 0) {
+    t_reading = true;
+    g_write_all(g_write_all_signal);
+    t_reading = false;
+    Text text;
+    text.add("%s %s;\n", kStallEnds, kInNative);
+    send(text.bytes, text.size);
+  }
+  ::pthread_mutex_unlock(&g_pipe);
+}
+
+// The program's signals are not for the gate's threads: one that got there would not wake the main thread.
+bool start_thread(void* (*function)(void*)) {
+  sigset_t all, before;
+  ::sigfillset(&all);
+  for (int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) ::sigdelset(&all, fault);
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  ::pthread_attr_setstacksize(&attributes, kThreadStack);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  const bool made = ::pthread_create(&thread, &attributes, function, nullptr) == 0;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::pthread_attr_destroy(&attributes);
+  return made;
+}
+
+// On a machine with much to do the lock may be late for no other reason; then there is no answer.
+void answer() {
+  const int64_t before = nanoseconds(g_main_clock);
+  if (!g_taking.exchange(true)) {
+    g_wants_lock.store(true);
+    if (!start_thread(take)) g_taking.store(false);
+  }
+  if (wait_until_false(g_wants_lock, kLockPatienceMs, kKeepsNs)) return;
+  const int64_t worked = nanoseconds(g_main_clock) - before;
+  if (worked < kAtRestNs || worked >= kKeepsNs) read_without_lock();
+}
+
+void* listen(void*) {
+  for (uint32_t seen = 0;;) {
+    ::syscall(SYS_futex, &g_page->stacks_wanted, FUTEX_WAIT, seen, nullptr, nullptr, 0);
+    const uint32_t wanted = g_page->stacks_wanted.load();
+    if (wanted != seen) answer();
+    seen = wanted;
+  }
+}
+
+}  // namespace
+
+void listen_for_questions(Handler write_all, int signal) {
+  // Without the one lock frames never stand still.
+  if (::strstr(g_python.version(), "free-threading")) return;
+  g_write_all = write_all;
+  g_write_all_signal = signal;
+  g_main_state = g_python.this_thread();
+  if (::pthread_getcpuclockid(::pthread_self(), &g_main_clock) == 0) start_thread(listen);
+}
+
+void give_up_reading(int signal) {
+  if (!t_reading || (signal != SIGSEGV && signal != SIGBUS)) return;
+  t_reading = false;
+  siglongjmp(g_gave_up, 1);
+}
+
+}  // namespace plimsoll::gate

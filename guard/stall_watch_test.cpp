@@ -1,0 +1,100 @@
+#include "guard/stall_watch.h"
+
+#include <gtest/gtest.h>
+
+#include "guard/gate/page.h"
+
+namespace plimsoll::guard {
+namespace {
+
+// A cell whose main thread does `doing` all the time, looked at once a second by a clock of its own.
+class StallWatchTest : public testing::Test {
+ protected:
+  // What is told at each second from `now_` to `end`, as "second: text".
+  std::vector<std::string> look_until(int end) {
+    std::vector<std::string> told;
+    for (; now_ <= end; ++now_) {
+      const std::string text = watch_.look({1, static_cast<double>(now_), last_sign_, false});
+      if (!text.empty()) told.push_back(std::to_string(now_) + ": " + text);
+      if (watch_.wants_stack(now_, last_sign_)) watch_.hear_stack(answer_);
+    }
+    return told;
+  }
+
+  std::string answer(const std::string& line, const std::string& values, const char* place) {
+    return std::string(gate::kStallBegins) + "Stack (most recent call first):\n  File \"cell.py\", line " +
+           line + " in f\n" + gate::kStallEnds + values + " " + place + ";\n";
+  }
+
+  Doing doing_ = Doing::lock;
+  double cpu_ = 0, last_sign_ = 0;
+  int now_ = 1;
+  std::string answer_;
+  StallWatch watch_{30, 0, [this](pid_t, double now, const std::set<pid_t>&) {
+                      StallReading r;
+                      r.time = now;
+                      r.cpu = cpu_ * now;
+                      r.doing = doing_;
+                      return std::optional(r);
+                    }};
+};
+
+TEST_F(StallWatchTest, TellsAtTheNoticeAndAtTheVerdictAndNotInBetween) {
+  const auto told = look_until(300);
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[0].rfind("30: plimsoll: no sign of life for 30 s: deadlocked", 0), 0U) << told[0];
+  EXPECT_EQ(told[1].rfind("120: plimsoll: no sign of life for 120 s: deadlocked", 0), 0U) << told[1];
+}
+
+TEST_F(StallWatchTest, ASignOfLifeBeginsAnew) {
+  EXPECT_TRUE(look_until(29).empty());
+  last_sign_ = 29.5;
+  EXPECT_TRUE(look_until(59).empty());
+  EXPECT_EQ(look_until(60).size(), 1U);
+}
+
+TEST_F(StallWatchTest, SleepAndWorkAreLeftAlone) {
+  doing_ = Doing::sleep;
+  EXPECT_TRUE(look_until(300).empty());
+  doing_ = Doing::running;
+  cpu_ = 1;
+  last_sign_ = 300;
+  EXPECT_TRUE(look_until(700).empty());
+}
+
+TEST_F(StallWatchTest, TheLineIsTold) {
+  answer_ = answer("7", "1f", gate::kInNative);
+  EXPECT_NE(look_until(30).at(0).find("cell.py line 7 in f"), std::string::npos);
+}
+
+TEST_F(StallWatchTest, AnAnswerThatIsNotFinishedIsNotTold) {
+  answer_ = answer("7", "1f", gate::kInNative);
+  answer_.resize(answer_.size() - 2);  // without the ";"
+  EXPECT_EQ(look_until(30).at(0).find("line 7"), std::string::npos);
+}
+
+TEST_F(StallWatchTest, AnAnswerInPiecesIsToldWhole) {
+  watch_.hear_stack(std::string(gate::kStallBegins) + "Stack (most rec");
+  const std::string whole = answer("9", "1f", gate::kInNative);
+  watch_.hear_stack(whole.substr(std::string(gate::kStallBegins).size() + 15));
+  EXPECT_NE(look_until(30).at(0).find("cell.py line 9 in f"), std::string::npos);
+}
+
+TEST_F(StallWatchTest, BytecodeThatChangesNothingSpins) {
+  doing_ = Doing::running;
+  cpu_ = 1;
+  answer_ = answer("7", "1f", gate::kInBytecode);
+  const auto told = look_until(31);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_NE(told[0].find("spinning"), std::string::npos);
+}
+
+TEST_F(StallWatchTest, NativeCodeDoesNotSpin) {
+  doing_ = Doing::running;
+  cpu_ = 1;
+  answer_ = answer("7", "1f", gate::kInNative);
+  EXPECT_TRUE(look_until(300).empty());
+}
+
+}  // namespace
+}  // namespace plimsoll::guard
