@@ -66,14 +66,10 @@ std::vector<TensorType> infer_grad(const OpCall& c) {
 void run(const GruForward& gru, void* const* a) {
   gru.run({a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8]}, a[9]);
 }
-Kernel prepare_wide(const KernelQuery& q) {
+Kernel prepare(const KernelQuery& q) {
   GruForward gru(rnn_sizes(q));
   const int64_t scratch = gru.scratch_bytes();
   return make_kernel<GruForward, run>("highway gru", gru, scratch);
-}
-// Sequences are independent but for the sums of their gradients by the weights.
-Kernel prepare(const KernelQuery& q) {
-  return prepare_widened(q, prepare_wide, {.length = q.in[0].shape[0], .in = 0b11, .out = ~0u});
 }
 
 struct GradState {
@@ -95,6 +91,7 @@ Kernel prepare_grad_wide(const KernelQuery& q) {
   const int64_t scratch = state.gru.scratch_bytes();
   return make_kernel<GradState, run_grad>("highway gru", state, scratch);
 }
+// Sequences are independent but for the sums of their gradients by the weights.
 Kernel prepare_grad(const KernelQuery& q) {
   return prepare_widened(q, prepare_grad_wide, {.length = q.in[0].shape[0], .in = ~0b1100u, .out = 0b10001});
 }

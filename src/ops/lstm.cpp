@@ -69,14 +69,10 @@ std::vector<TensorType> infer_grad(const OpCall& c) {
 void run(const LstmForward& lstm, void* const* a) {
   lstm.run({a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10]}, a[11]);
 }
-Kernel prepare_wide(const KernelQuery& q) {
+Kernel prepare(const KernelQuery& q) {
   LstmForward lstm(rnn_sizes(q));
   const int64_t scratch = lstm.scratch_bytes();
   return make_kernel<LstmForward, run>("highway lstm", lstm, scratch);
-}
-// Sequences are independent but for the sums of their gradients by the weights.
-Kernel prepare(const KernelQuery& q) {
-  return prepare_widened(q, prepare_wide, {.length = q.in[0].shape[0], .in = 0b111, .out = ~0u});
 }
 
 struct GradState {
@@ -100,6 +96,7 @@ Kernel prepare_grad_wide(const KernelQuery& q) {
   const int64_t scratch = state.lstm.scratch_bytes();
   return make_kernel<GradState, run_grad>("highway lstm", state, scratch);
 }
+// Sequences are independent but for the sums of their gradients by the weights.
 Kernel prepare_grad(const KernelQuery& q) {
   return prepare_widened(q, prepare_grad_wide,
                          {.length = q.in[0].shape[0], .in = ~0b11000u, .out = 0b100011});

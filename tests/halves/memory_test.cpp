@@ -35,6 +35,8 @@ TEST_P(MemoryOfHalves, AMixedStepNeedsNoMoreThanOneInFloat32) {
   expect_less(GetParam(), true, models::kMixedBf16);
 }
 
+TEST_P(MemoryOfHalves, NeitherDoesOneInFloat16) { expect_less(GetParam(), true, {DType::f32, DType::f16}); }
+
 TEST_P(MemoryOfHalves, APredictionNeedsNoMoreThanOneInFloat32) {
   expect_less(GetParam(), false, models::kBf16);
 }

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "device/cpu/thread_pool.h"
+#include "device/cpu/typed.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/gru_kernels.cpp"
@@ -17,12 +18,14 @@ namespace plimsoll {
 namespace {
 
 // Batch rows [begin, end) of the forward pass. z and h are this thread's own.
-template <class T>
+template <class T, class S>
 struct ForwardBlock {
   const RnnSizes& s;
   int64_t begin, end;
-  const T *h0, *state_bias, *packed;
-  T *y, *h_last, *gates, *inner;
+  const S *h0, *state_bias;
+  const T* packed;
+  S *y, *h_last;
+  T *gates, *inner;
   T *z, *h;
 };
 
@@ -49,8 +52,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // One row of one step: gates z (update), r (reset), candidate. `gates` holds the input's part before and the
 // activated gates after; h goes from the state before to the state after.
-template <class T>
-HWY_INLINE void cell_forward(const T* z, const T* bias, T* gates, T* inner, T* h, T* y, size_t u) {
+template <class T, class S>
+HWY_INLINE void cell_forward(const T* z, const S* bias, T* gates, T* inner, T* h, S* y, size_t u) {
   const hn::ScalableTag<T> d;
   vm::for_vectors(d, u, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
     const auto state = [&](size_t gate)
@@ -98,11 +101,11 @@ HWY_INLINE void cell_backward(const T* gates, const T* inner, const T* h_before,
   });
 }
 
-template <class T>
-void forward_block(const ForwardBlock<T>& b) {
+template <class T, class S>
+void forward_block(const ForwardBlock<T, S>& b) {
   const auto u = static_cast<size_t>(b.s.units), rows = static_cast<size_t>(b.end - b.begin);
   const size_t first = static_cast<size_t>(b.begin) * u;
-  std::memcpy(b.h, b.h0 + first, rows * u * sizeof(T));
+  panel::convert<T>(b.h0 + first, b.h, rows * u);
   for (int64_t step = 0; step < b.s.time; ++step) {
     const int64_t t = b.s.at(step);
     panel::multiply<T>({b.h, u, 1}, b.packed, u, rows, 3 * u, u, b.z, 3 * u, false);
@@ -112,7 +115,7 @@ void forward_block(const ForwardBlock<T>& b) {
                    b.y + at * u, u);
     }
   }
-  std::memcpy(b.h_last + first, b.h, rows * u * sizeof(T));
+  panel::convert<T>(b.h, b.h_last + first, rows * u);
 }
 
 template <class T>
@@ -138,8 +141,10 @@ void backward_block(const BackwardBlock<T>& b) {
   std::memcpy(b.dh0 + first, b.dh, bytes);
 }
 
-void forward_f32(const ForwardBlock<float>& b) { forward_block(b); }
-void forward_f64(const ForwardBlock<double>& b) { forward_block(b); }
+void forward_f32(const ForwardBlock<float, float>& b) { forward_block(b); }
+void forward_f64(const ForwardBlock<double, double>& b) { forward_block(b); }
+void forward_f16(const ForwardBlock<float, HalfBits>& b) { forward_block(b); }
+void forward_bf16(const ForwardBlock<float, BrainBits>& b) { forward_block(b); }
 void backward_f32(const BackwardBlock<float>& b) { backward_block(b); }
 void backward_f64(const BackwardBlock<double>& b) { backward_block(b); }
 
@@ -154,11 +159,15 @@ namespace {
 
 HWY_EXPORT(forward_f32);
 HWY_EXPORT(forward_f64);
+HWY_EXPORT(forward_f16);
+HWY_EXPORT(forward_bf16);
 HWY_EXPORT(backward_f32);
 HWY_EXPORT(backward_f64);
 
-void run_block(const ForwardBlock<float>& b) { HWY_DYNAMIC_DISPATCH(forward_f32)(b); }
-void run_block(const ForwardBlock<double>& b) { HWY_DYNAMIC_DISPATCH(forward_f64)(b); }
+void run_block(const ForwardBlock<float, float>& b) { HWY_DYNAMIC_DISPATCH(forward_f32)(b); }
+void run_block(const ForwardBlock<double, double>& b) { HWY_DYNAMIC_DISPATCH(forward_f64)(b); }
+void run_block(const ForwardBlock<float, HalfBits>& b) { HWY_DYNAMIC_DISPATCH(forward_f16)(b); }
+void run_block(const ForwardBlock<float, BrainBits>& b) { HWY_DYNAMIC_DISPATCH(forward_bf16)(b); }
 void run_block(const BackwardBlock<float>& b) { HWY_DYNAMIC_DISPATCH(backward_f32)(b); }
 void run_block(const BackwardBlock<double>& b) { HWY_DYNAMIC_DISPATCH(backward_f64)(b); }
 
@@ -174,28 +183,28 @@ T* as(void* p) {
 }  // namespace
 
 GruForward::GruForward(const RnnSizes& sizes) : s_(sizes), project_(input_projection(sizes, 3)) {
-  const auto size = static_cast<int64_t>(size_of(s_.dtype));
+  const int64_t size = s_.wide_size();
   packed_ = take_bytes(scratch_, packed_elements(s_.dtype, s_.units, 3 * s_.units) * size);
   local_bytes_ = aligned(s_.block() * s_.units * 4 * size);
   local_ = take_bytes(scratch_, local_bytes_ * s_.threads);
-  gemm_ = take_bytes(scratch_, project_.scratch_bytes());
+  gemm_ = take_bytes(scratch_, std::visit([](const auto& gemm) { return gemm.scratch_bytes(); }, project_));
 }
 
 void GruForward::run(const Args& a, void* scratch) const {
-  project_.run(a.x, a.kernel, a.bias, a.gates, bytes_at(scratch, gemm_));
-  void* const packed = bytes_at(scratch, packed_);
+  void *const gemm_scratch = bytes_at(scratch, gemm_), *const packed = bytes_at(scratch, packed_);
+  std::visit([&](const auto& gemm) { gemm.run(a.x, a.kernel, a.bias, a.gates, gemm_scratch); }, project_);
   pack_panels(s_.dtype, a.recurrent, 3 * s_.units, 1, s_.units, 3 * s_.units, packed);
-  const auto typed = [&]<class T>(T) {
+  with_float(s_.dtype, "gru", [&]<class S>(S) {
+    using T = typename Loaded<S>::type;
     auto block = [&](int64_t c, int thread) noexcept {
       const int64_t begin = c * s_.block(), end = std::min(s_.batch, begin + s_.block());
       T* const local = reinterpret_cast<T*>(bytes_at(scratch, local_ + thread * local_bytes_));
-      run_block(ForwardBlock<T>{s_, begin, end, as<T>(a.h0), as<T>(a.bias) + 3 * s_.units, as<T>(packed),
-                                as<T>(a.y), as<T>(a.h_last), as<T>(a.gates), as<T>(a.inner), local,
-                                local + s_.block() * s_.units * 3});
+      run_block(ForwardBlock<T, S>{s_, begin, end, as<S>(a.h0), as<S>(a.bias) + 3 * s_.units, as<T>(packed),
+                                   as<S>(a.y), as<S>(a.h_last), as<T>(a.gates), as<T>(a.inner), local,
+                                   local + s_.block() * s_.units * 3});
     };
     parallel_for(s_.blocks(), s_.step_threads(), block);
-  };
-  s_.dtype == DType::f64 ? typed(double{}) : typed(float{});
+  });
 }
 
 GruBackward::GruBackward(const RnnSizes& sizes, bool wants_dx)

@@ -1,5 +1,5 @@
-// Keras's GRU (reset_after) over a whole sequence and its gradient, f32 and f64; made and run as in
-// lstm_kernels.h.
+// Keras's GRU (reset_after) over a whole sequence, of any float type, and its gradient, f32 and f64; made and
+// run as in lstm_kernels.h.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class GruForward {
 
  private:
   RnnSizes s_;
-  Gemm project_;
+  std::variant<Gemm, HalfGemm> project_;
   int64_t packed_ = 0, local_ = 0, local_bytes_ = 0, gemm_ = 0;  // offsets in scratch
   int64_t scratch_ = 0;
 };

@@ -19,18 +19,17 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int64_t kStrip = 64;  // columns of a transposed panel that are widened at a time
 
-template <class S>
-void widen(const S* x, size_t n, float* out) {
+// In whole vectors, then in four elements, then one by one: panels of A are 6 or 12 wide.
+template <class From, class To>
+HWY_INLINE void convert(const From* x, size_t n, To* out) {
   const hn::ScalableTag<float> d;
-  vm::for_vectors(d, n,
-                  [&](size_t, const auto& load, const auto& store) HWY_ATTR { store(load(x, 0), out); });
-}
-
-template <class S>
-void narrow(const float* x, size_t n, S* out) {
-  const hn::ScalableTag<float> d;
-  vm::for_vectors(d, n,
-                  [&](size_t, const auto& load, const auto& store) HWY_ATTR { store(load(x, 0), out); });
+  const hn::CappedTag<float, 4> d4;
+  size_t i = 0;
+  for (const size_t lanes = hn::Lanes(d); i + lanes <= n; i += lanes)
+    vm::store(vm::load(d, x + i), d, out + i);
+  for (const size_t lanes = hn::Lanes(d4); i + lanes <= n; i += lanes)
+    vm::store(vm::load(d4, x + i), d4, out + i);
+  for (; i < n; ++i) plimsoll::store(out[i], plimsoll::load(x[i]));
 }
 
 // Rows contiguous along p: four at a time, a strip of each widened into the cache, then transposed.
@@ -43,7 +42,7 @@ void pack_rows(const S* x, int64_t row, int64_t count, int64_t k, int64_t width,
       const int64_t n = std::min(kStrip, k - p);
       for (int64_t i = 0; i < 4; ++i) {
         if (q + i < count)
-          widen(x + (q + i) * row + p, static_cast<size_t>(n), strip[i]);
+          convert(x + (q + i) * row + p, static_cast<size_t>(n), strip[i]);
         else
           std::fill_n(strip[i], n, 0.0f);
       }
@@ -67,7 +66,7 @@ void pack_as(const PanelSource& f, float* out) {
     const S* const from = x + i * f.row;
     if (f.row == 1) {
       for (int64_t p = 0; p < f.k; ++p) {
-        widen(from + p * f.col, static_cast<size_t>(rows), out + p * f.width);
+        convert(from + p * f.col, static_cast<size_t>(rows), out + p * f.width);
         std::fill(out + p * f.width + rows, out + (p + 1) * f.width, 0.0f);
       }
     } else if (f.col == 1) {
@@ -88,15 +87,15 @@ void pack_any(const PanelSource& f, float* out) {
 }
 
 void widen_any(DType from, const void* x, size_t n, float* out) {
-  if (from == DType::bf16) return widen(static_cast<const BrainBits*>(x), n, out);
-  if (from == DType::f16) return widen(static_cast<const HalfBits*>(x), n, out);
-  widen(static_cast<const float*>(x), n, out);
+  if (from == DType::bf16) return convert(static_cast<const BrainBits*>(x), n, out);
+  if (from == DType::f16) return convert(static_cast<const HalfBits*>(x), n, out);
+  convert(static_cast<const float*>(x), n, out);
 }
 
 void narrow_any(const float* x, size_t n, DType to, void* out) {
-  if (to == DType::bf16) return narrow(x, n, static_cast<BrainBits*>(out));
-  if (to == DType::f16) return narrow(x, n, static_cast<HalfBits*>(out));
-  narrow(x, n, static_cast<float*>(out));
+  if (to == DType::bf16) return convert(x, n, static_cast<BrainBits*>(out));
+  if (to == DType::f16) return convert(x, n, static_cast<HalfBits*>(out));
+  convert(x, n, static_cast<float*>(out));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "device/cpu/thread_pool.h"
+#include "device/cpu/typed.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/lstm_kernels.cpp"
@@ -16,15 +17,17 @@
 namespace plimsoll {
 namespace {
 
-// Batch rows [begin, end) of the forward pass. z, h and x_rows are this thread's own. Without packed_kernel,
-// gates holds x . kernel + bias already.
-template <class T>
+// Batch rows [begin, end) of the forward pass. z, h, c_first and x_rows are this thread's own. Without
+// packed_kernel, gates holds x . kernel + bias already.
+template <class T, class S>
 struct ForwardBlock {
   const RnnSizes& s;
   int64_t begin, end;
-  const T *x, *h0, *c0, *bias, *packed, *packed_kernel;
-  T *y, *h_last, *c_last, *gates, *cells;
-  T *z, *h, *x_rows;
+  const S *x, *h0, *c0, *bias;
+  const T *packed, *packed_kernel;
+  S *y, *h_last, *c_last;
+  T *gates, *cells;
+  T *z, *h, *c_first, *x_rows;
 };
 
 // The same backwards. dz_rows, dh and dc are this thread's own, dz and before hold all steps. dx is computed
@@ -50,8 +53,8 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // One row of one step: the gates of z + add. `add` may be the same bytes as `gates`.
-template <class T>
-HWY_INLINE void cell_forward(const T* z, const T* add, T* gates, const T* c_before, T* c, T* h, T* y,
+template <class T, class A, class S>
+HWY_INLINE void cell_forward(const T* z, const A* add, T* gates, const T* c_before, T* c, T* h, S* y,
                              size_t u) {
   const hn::ScalableTag<T> d;
   vm::for_vectors(d, u, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
@@ -98,36 +101,42 @@ HWY_INLINE void cell_backward(const T* gates, const T* c_before, const T* c, con
   });
 }
 
-template <class T>
-void forward_block(const ForwardBlock<T>& b) {
+template <class T, class S>
+void forward_block(const ForwardBlock<T, S>& b) {
   const auto u = static_cast<size_t>(b.s.units), rows = static_cast<size_t>(b.end - b.begin);
   const auto f = static_cast<size_t>(b.s.features);
   const auto row_of = [&](auto* p, size_t r, int64_t t, size_t n) {
     return p + (static_cast<size_t>((b.begin + static_cast<int64_t>(r)) * b.s.time + t)) * n;
   };
-  std::memcpy(b.h, b.h0 + static_cast<size_t>(b.begin) * u, rows * u * sizeof(T));
-  const T* c_first = b.c0 + static_cast<size_t>(b.begin) * u;
+  const size_t first = static_cast<size_t>(b.begin) * u;
+  panel::convert<T>(b.h0 + first, b.h, rows * u);
+  panel::convert<T>(b.c0 + first, b.c_first, rows * u);
   for (int64_t step = 0; step < b.s.time; ++step) {
     const int64_t t = b.s.at(step), last = b.s.before(t);
     if (b.packed_kernel != nullptr) {
       // Rows of one step lie `time` rows apart, often a multiple of 4 KiB: side by side they share the cache.
-      for (size_t r = 0; r < rows; ++r) std::memcpy(b.x_rows + r * f, row_of(b.x, r, t, f), f * sizeof(T));
+      for (size_t r = 0; r < rows; ++r) panel::convert<T>(row_of(b.x, r, t, f), b.x_rows + r * f, f);
       panel::multiply<T>({b.x_rows, f, 1}, b.packed_kernel, f, rows, 4 * u, f, b.z, 4 * u, false);
     }
     panel::multiply<T>({b.h, u, 1}, b.packed, u, rows, 4 * u, u, b.z, 4 * u, b.packed_kernel != nullptr);
     for (size_t r = 0; r < rows; ++r) {
-      const T* c_before = step == 0 ? c_first + r * u : row_of(b.cells, r, last, u);
-      T* const gates = row_of(b.gates, r, t, 4 * u);
-      cell_forward(b.z + r * 4 * u, b.packed_kernel != nullptr ? b.bias : gates, gates, c_before,
-                   row_of(b.cells, r, t, u), b.h + r * u, row_of(b.y, r, t, u), u);
+      const T *const c_before = step == 0 ? b.c_first + r * u : row_of(b.cells, r, last, u),
+                     *z = b.z + r * 4 * u;
+      T *const gates = row_of(b.gates, r, t, 4 * u), *const c = row_of(b.cells, r, t, u),
+               *const h = b.h + r * u;
+      S* const y = row_of(b.y, r, t, u);
+      if (b.packed_kernel != nullptr)
+        cell_forward(z, b.bias, gates, c_before, c, h, y, u);
+      else
+        cell_forward(z, gates, gates, c_before, c, h, y, u);
     }
   }
   const int64_t end = b.s.at(b.s.time - 1);
   for (size_t r = 0; r < rows; ++r) {
     const size_t at = (static_cast<size_t>(b.begin) + r) * u;
-    const T* c = b.s.time == 0 ? c_first + r * u : row_of(b.cells, r, end, u);
-    std::memcpy(b.h_last + at, b.h + r * u, u * sizeof(T));
-    std::memcpy(b.c_last + at, c, u * sizeof(T));
+    const T* c = b.s.time == 0 ? b.c_first + r * u : row_of(b.cells, r, end, u);
+    panel::convert<T>(b.h + r * u, b.h_last + at, u);
+    panel::convert<T>(c, b.c_last + at, u);
   }
 }
 
@@ -170,8 +179,10 @@ void backward_block(const BackwardBlock<T>& b) {
   std::memcpy(b.dc0 + first, b.dc, rows * u * sizeof(T));
 }
 
-void forward_f32(const ForwardBlock<float>& b) { forward_block(b); }
-void forward_f64(const ForwardBlock<double>& b) { forward_block(b); }
+void forward_f32(const ForwardBlock<float, float>& b) { forward_block(b); }
+void forward_f64(const ForwardBlock<double, double>& b) { forward_block(b); }
+void forward_f16(const ForwardBlock<float, HalfBits>& b) { forward_block(b); }
+void forward_bf16(const ForwardBlock<float, BrainBits>& b) { forward_block(b); }
 void backward_f32(const BackwardBlock<float>& b) { backward_block(b); }
 void backward_f64(const BackwardBlock<double>& b) { backward_block(b); }
 
@@ -186,11 +197,15 @@ namespace {
 
 HWY_EXPORT(forward_f32);
 HWY_EXPORT(forward_f64);
+HWY_EXPORT(forward_f16);
+HWY_EXPORT(forward_bf16);
 HWY_EXPORT(backward_f32);
 HWY_EXPORT(backward_f64);
 
-void run_block(const ForwardBlock<float>& b) { HWY_DYNAMIC_DISPATCH(forward_f32)(b); }
-void run_block(const ForwardBlock<double>& b) { HWY_DYNAMIC_DISPATCH(forward_f64)(b); }
+void run_block(const ForwardBlock<float, float>& b) { HWY_DYNAMIC_DISPATCH(forward_f32)(b); }
+void run_block(const ForwardBlock<double, double>& b) { HWY_DYNAMIC_DISPATCH(forward_f64)(b); }
+void run_block(const ForwardBlock<float, HalfBits>& b) { HWY_DYNAMIC_DISPATCH(forward_f16)(b); }
+void run_block(const ForwardBlock<float, BrainBits>& b) { HWY_DYNAMIC_DISPATCH(forward_bf16)(b); }
 void run_block(const BackwardBlock<float>& b) { HWY_DYNAMIC_DISPATCH(backward_f32)(b); }
 void run_block(const BackwardBlock<double>& b) { HWY_DYNAMIC_DISPATCH(backward_f64)(b); }
 
@@ -211,13 +226,14 @@ bool input_by_step(const RnnSizes& s) { return s.batch >= 16; }
 
 LstmForward::LstmForward(const RnnSizes& sizes)
     : s_(sizes), by_step_(input_by_step(sizes)), project_(input_projection(sizes, 4)) {
-  const auto size = static_cast<int64_t>(size_of(s_.dtype));
+  const int64_t size = s_.wide_size();
   packed_ = take_bytes(scratch_, packed_elements(s_.dtype, s_.units, 4 * s_.units) * size);
   if (by_step_)
     packed_kernel_ = take_bytes(scratch_, packed_elements(s_.dtype, s_.features, 4 * s_.units) * size);
-  local_bytes_ = aligned(s_.block() * (s_.units * 5 + s_.features) * size);
+  local_bytes_ = aligned(s_.block() * (s_.units * 6 + s_.features) * size);
   local_ = take_bytes(scratch_, local_bytes_ * s_.threads);
-  gemm_ = take_bytes(scratch_, by_step_ ? 0 : project_.scratch_bytes());
+  const auto bytes = [](const auto& gemm) { return gemm.scratch_bytes(); };
+  gemm_ = take_bytes(scratch_, by_step_ ? 0 : std::visit(bytes, project_));
 }
 
 void LstmForward::run(const Args& a, void* scratch) const {
@@ -228,21 +244,22 @@ void LstmForward::run(const Args& a, void* scratch) const {
   if (by_step_) {
     pack_panels(s_.dtype, a.kernel, width, 1, s_.features, width, packed_kernel);
   } else {
-    project_.run(a.x, a.kernel, a.bias, a.gates, bytes_at(scratch, gemm_));
+    void* const gemm_scratch = bytes_at(scratch, gemm_);
+    std::visit([&](const auto& gemm) { gemm.run(a.x, a.kernel, a.bias, a.gates, gemm_scratch); }, project_);
   }
-  const auto typed = [&]<class T>(T) {
+  with_float(s_.dtype, "lstm", [&]<class S>(S) {
+    using T = typename Loaded<S>::type;
     auto block = [&](int64_t c, int thread) noexcept {
       const int64_t begin = c * s_.block(), end = std::min(s_.batch, begin + s_.block());
+      const int64_t n = s_.block() * s_.units;
       T* const local = reinterpret_cast<T*>(bytes_at(scratch, local_ + thread * local_bytes_));
-      T* const h = local + s_.block() * width;
-      run_block(ForwardBlock<T>{s_, begin, end, as<T>(a.x), as<T>(a.h0), as<T>(a.c0), as<T>(a.bias),
-                                as<T>(packed), as<T>(packed_kernel), as<T>(a.y), as<T>(a.h_last),
-                                as<T>(a.c_last), as<T>(a.gates), as<T>(a.cells), local, h,
-                                h + s_.block() * s_.units});
+      run_block(ForwardBlock<T, S>{s_, begin, end, as<S>(a.x), as<S>(a.h0), as<S>(a.c0), as<S>(a.bias),
+                                   as<T>(packed), as<T>(packed_kernel), as<S>(a.y), as<S>(a.h_last),
+                                   as<S>(a.c_last), as<T>(a.gates), as<T>(a.cells), local, local + 4 * n,
+                                   local + 5 * n, local + 6 * n});
     };
     parallel_for(s_.blocks(), s_.step_threads(), block);
-  };
-  s_.dtype == DType::f64 ? typed(double{}) : typed(float{});
+  });
 }
 
 LstmBackward::LstmBackward(const RnnSizes& sizes, bool wants_dx)

@@ -1,8 +1,9 @@
-// Keras's LSTM over a whole sequence and its gradient, f32 and f64. Made once for fixed sizes, run many
-// times; run() allocates nothing. The work is cut by batch rows: a thread takes its rows through all steps,
-// so threads never wait for each other, and their number changes no bit. The products with the input weights
-// are part of the steps where there are enough rows to make good use of a panel of weights, else one Gemm
-// over all steps.
+// Keras's LSTM over a whole sequence, of any float type, and its gradient, f32 and f64. What is saved for the
+// gradient is f32 for halves, as is all that is computed; only x, y, weights and states are halves. Made once
+// for fixed sizes, run many times; run() allocates nothing. The work is cut by batch rows: a thread takes its
+// rows through all steps, so threads never wait for each other, and their number changes no bit. The products
+// with the input weights are part of the steps where there are enough rows to make good use of a panel of
+// weights, else one Gemm over all steps.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ class LstmForward {
  private:
   RnnSizes s_;
   bool by_step_;  // x . kernel is computed step by step
-  Gemm project_;
+  std::variant<Gemm, HalfGemm> project_;
   // Offsets in scratch.
   int64_t packed_ = 0, packed_kernel_ = 0, local_ = 0, local_bytes_ = 0, gemm_ = 0;
   int64_t scratch_ = 0;

@@ -19,6 +19,14 @@ namespace panel {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// n elements from one type to the other, by way of T: a plain copy, or halves to f32 or back.
+template <class T, class From, class To>
+HWY_INLINE void convert(const From* from, To* to, size_t n) {
+  const hn::ScalableTag<T> d;
+  vm::for_vectors(d, n,
+                  [&](size_t, const auto& load, const auto& store) HWY_ATTR { store(load(from, 0), to); });
+}
+
 template <class T>
 HWY_INLINE size_t width() {
   return 2 * hn::Lanes(hn::ScalableTag<T>());

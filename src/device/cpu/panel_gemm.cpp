@@ -1,5 +1,7 @@
 #include "device/cpu/panel_gemm.h"
 
+#include "device/cpu/half_rows.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/panel_gemm.cpp"
 #include "device/cpu/highway.h"
@@ -45,7 +47,10 @@ int64_t packed_elements(DType dtype, int64_t k, int64_t n) {
 }
 
 void pack_panels(DType dtype, const void* b, int64_t row, int64_t col, int64_t k, int64_t n, void* packed) {
-  if (dtype == DType::f64) {
+  if (dtype == DType::f16 || dtype == DType::bf16) {
+    const int64_t width = packed_elements(dtype, 1, 1);
+    pack_wide({dtype, b, col, row, n, k, width, k * width}, static_cast<float*>(packed));
+  } else if (dtype == DType::f64) {
     HWY_DYNAMIC_DISPATCH(pack_f64)
     (static_cast<const double*>(b), u(row), u(col), u(k), u(n), static_cast<double*>(packed));
   } else {

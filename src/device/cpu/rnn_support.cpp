@@ -50,17 +50,19 @@ size_t u(int64_t n) { return static_cast<size_t>(n); }
 
 }  // namespace
 
-Gemm input_projection(const RnnSizes& s, int64_t gates) {
+std::variant<Gemm, HalfGemm> input_projection(const RnnSizes& s, int64_t gates) {
   const int64_t width = gates * s.units;
-  return Gemm({.dtype = s.dtype,
-               .m = s.rows(),
-               .n = width,
-               .k = s.features,
-               .a_row = s.features,
-               .b_row = width,
-               .c_row = width,
-               .bias = true,
-               .threads = s.threads});
+  const GemmProblem problem{.dtype = s.wide(),
+                            .m = s.rows(),
+                            .n = width,
+                            .k = s.features,
+                            .a_row = s.features,
+                            .b_row = width,
+                            .c_row = width,
+                            .bias = true,
+                            .threads = s.threads};
+  if (s.dtype == s.wide()) return Gemm(problem);
+  return HalfGemm(problem, {.a = s.dtype, .b = s.dtype, .c = s.wide(), .bias = s.dtype});
 }
 
 Gemm weight_gradient(const RnnSizes& s, int64_t gates, int64_t n) {

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <variant>
 
 #include "device/aligned.h"
 #include "device/cpu/gemm.h"
+#include "device/cpu/half_gemm.h"
 #include "device/cpu/panel_gemm.h"
 #include "plimsoll/dtype.h"
 
@@ -17,6 +19,9 @@ struct RnnSizes {
   bool reverse = false;  // steps run from the last to the first; outputs stay beside their inputs
   int threads = 1;
 
+  // What is computed in: halves in f32.
+  DType wide() const { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+  int64_t wide_size() const { return static_cast<int64_t>(size_of(wide())); }
   int64_t rows() const { return batch * time; }
   // Batch rows one thread takes through all steps, at least the 6 of a tile. Rows are independent, so the cut
   // changes no bit.
@@ -39,9 +44,10 @@ inline int64_t take_bytes(int64_t& end, int64_t bytes) {
 }
 inline char* bytes_at(void* scratch, int64_t offset) { return static_cast<char*>(scratch) + offset; }
 
-// The products over all steps at once, for a layer of `gates` gates: x . kernel + bias; the gradient of a
-// weight that meets n inputs, (n x rows) . (rows x gates u); the gradient of x.
-Gemm input_projection(const RnnSizes& s, int64_t gates);
+// The products over all steps at once, for a layer of `gates` gates: x . kernel + bias, which may be halves,
+// as what is computed in; the gradient of a weight that meets n inputs, (n x rows) . (rows x gates u); the
+// gradient of x.
+std::variant<Gemm, HalfGemm> input_projection(const RnnSizes& s, int64_t gates);
 Gemm weight_gradient(const RnnSizes& s, int64_t gates, int64_t n);
 Gemm input_gradient(const RnnSizes& s, int64_t gates);
 
