@@ -56,7 +56,7 @@ class Pools:
 
 
 def weighed_sums(flat, first):
-    """The sums from each of `first` to the next, of every element times a weight of its own (OpGoldens::weight). Floats:
+    """The sums from each of `first` to the next, of every element times a weight of its own (tests/support/sums.h). Floats:
     the largest absolute value before them."""
     hashes = hash_at(WEIGHTS_SEED, np.arange(flat.size))
     if flat.dtype == np.int64:

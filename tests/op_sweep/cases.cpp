@@ -26,7 +26,7 @@ std::string key_of(const SweepCase& c) {
     if (const Tensor* t = std::get_if<Tensor>(&value)) {
       for (int64_t i = 0; i < parts(*t); ++i) key += concat(" ", element(*t, i));
     }
-    if (kind_of(value) == AttrKind::graph) key += " " + std::get<std::shared_ptr<const Graph>>(value)->text();
+    if (kind_of(value) == AttrKind::graph) key += concat(" ", std::get<std::shared_ptr<const Graph>>(value)->text());
   }
   return key;
 }

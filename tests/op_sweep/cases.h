@@ -43,7 +43,7 @@ std::vector<Tensor> make_inputs(const SweepCase& c, uint64_t seed);
 bool has_graph_attr(const SweepCase& c);
 
 // How many values of an output a golden file holds. They are elements spread evenly, number k at (k * size) /
-// count; of a `whole` case, sums of the elements from there to the next, each times its weight().
+// count; of a `whole` case, the sums of support/sums.h.
 int64_t golden_count(const SweepCase& c, size_t output);
 
 }  // namespace plimsoll::testing

@@ -11,6 +11,7 @@
 #include "support/compare.h"
 #include "support/fill.h"
 #include "support/npz.h"
+#include "support/sums.h"
 
 namespace plimsoll::testing {
 namespace {
@@ -30,30 +31,12 @@ std::string path_or(const char* variable, const char* usual) {
   return path != nullptr ? path : usual;
 }
 
-// Weights of the sums of a `whole` case; make_op_goldens.py has the same.
-constexpr uint64_t kWeightsSeed = 42;
-double weight(int64_t i) { return 2 * unit_at(kWeightsSeed, static_cast<uint64_t>(i)) - 1; }
-uint64_t whole_weight(int64_t i) { return hash_at(kWeightsSeed, static_cast<uint64_t>(i)) | 1; }
-
-uint64_t integer_element(const Tensor& t, int64_t i) {
-  const size_t item = size_of(t.dtype());
-  int64_t value = 0;
-  std::memcpy(&value, static_cast<const char*>(t.data()) + i * static_cast<int64_t>(item), item);
-  const int unused = static_cast<int>(64 - 8 * item);  // the sign is carried up
-  if (is_signed_int(t.dtype()))
-    value = static_cast<int64_t>(static_cast<uint64_t>(value) << unused) >> unused;
-  return static_cast<uint64_t>(value);
-}
-
 template <class Found>
 std::string differing_sums(const Found& found, int64_t count, const Tensor& got) {
-  const int64_t size = parts(got);
+  const std::vector<uint64_t> sums = weighed_integer_sums(got, count);
   for (int64_t k = 0; k < count; ++k) {
-    uint64_t sum = 0;
-    const int64_t begin = k * size / count, end = (k + 1) * size / count;
-    for (int64_t i = begin; i < end; ++i) sum += integer_element(got, i) * whole_weight(i);
-    if (sum != static_cast<uint64_t>(found.whole_number(k)))
-      return concat("some of elements ", begin, " to ", end, " of ", got.type(), " are wrong");
+    if (sums[static_cast<size_t>(k)] != static_cast<uint64_t>(found.whole_number(k)))
+      return concat("part ", k, " of ", count, " of ", got.type(), " is wrong");
   }
   return "";
 }
@@ -61,20 +44,18 @@ std::string differing_sums(const Found& found, int64_t count, const Tensor& got)
 // Errors of single elements are as good as random: those of a sum grow with the root of their number.
 template <class Found>
 std::string distant_sums(const Found& found, int64_t count, const SweepCase& c, const Tensor& got) {
-  const int64_t size = parts(got);
+  const std::vector<double> sums = weighed_sums(got, count);
   const double largest = std::max(found.number(0), least_scale(c));
   const double tolerance = tolerance_for(c.op->tolerance, got.dtype());
+  const double elements = static_cast<double>(parts(got)) / static_cast<double>(std::max<int64_t>(count, 1));
   for (int64_t k = 0; k < count; ++k) {
-    double sum = 0;
-    const int64_t begin = k * size / count, end = (k + 1) * size / count;
-    for (int64_t i = begin; i < end; ++i) sum += element(got, i) * weight(i);
-    const double want = found.number(k + 1);
+    const double sum = sums[static_cast<size_t>(k)], want = found.number(k + 1);
     if (sum == want || (std::isnan(sum) && std::isnan(want))) continue;
-    const double off = std::fabs(sum - want) / std::sqrt(static_cast<double>(end - begin)) / largest;
+    const double off = std::fabs(sum - want) / std::sqrt(elements) / largest;
     if (off <= tolerance) continue;  // false for NaN
-    return concat("elements ", begin, " to ", end, " of ", got.type(), ": a sum of them is ", sum, ", want ",
-                  want, "; off by ", off, " of the largest element and the root of their number, allowed ",
-                  tolerance);
+    return concat("part ", k, " of ", count, " of ", got.type(), ": a sum of ", elements, " elements is ",
+                  sum, ", want ", want, "; off by ", off,
+                  " of the largest element and the root of their number, allowed ", tolerance);
   }
   return "";
 }
