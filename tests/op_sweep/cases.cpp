@@ -5,9 +5,17 @@
 #include <set>
 
 #include "plimsoll/error.h"
+#include "plimsoll/graph.h"
 #include "support/fill.h"
 
 namespace plimsoll::testing {
+
+std::vector<TensorType> types_of(const SweepCase& c) {
+  std::vector<TensorType> types;
+  for (const SweepInput& in : c.in) types.push_back(in.type);
+  return types;
+}
+
 namespace {
 
 std::string key_of(const SweepCase& c) {
@@ -18,14 +26,9 @@ std::string key_of(const SweepCase& c) {
     if (const Tensor* t = std::get_if<Tensor>(&value)) {
       for (int64_t i = 0; i < parts(*t); ++i) key += concat(" ", element(*t, i));
     }
+    if (kind_of(value) == AttrKind::graph) key += concat(" ", std::get<std::shared_ptr<const Graph>>(value)->text());
   }
   return key;
-}
-
-std::vector<TensorType> types_of(const SweepCase& c) {
-  std::vector<TensorType> types;
-  for (const SweepInput& in : c.in) types.push_back(in.type);
-  return types;
 }
 
 void finish(SweepCase& c) {
@@ -41,6 +44,7 @@ SweepCase declared(const OpDef& op, const OpCase& source, DType dtype) {
               .out = {},
               .differentiable = source.differentiable,
               .derived = false,
+              .whole = false,
               .key = {}};
   for (const InputCase& in : source.in) {
     c.in.push_back({{in.dtype.value_or(dtype), in.shape}, in.low, in.high, !in.dtype.has_value()});
@@ -114,6 +118,12 @@ std::vector<SweepCase> sweep_cases(const OpDef& op) {
   return cases;
 }
 
+SweepCase whole_case(const OpDef& op, const OpCase& source, DType dtype) {
+  SweepCase c = declared(op, source, dtype);
+  c.whole = true;
+  return c;
+}
+
 SweepCase with_dtype(const SweepCase& c, DType dtype) {
   SweepCase other = c;
   for (SweepInput& in : other.in) {
@@ -145,6 +155,7 @@ int64_t golden_count(const SweepCase& c, size_t output) {
   const DType dtype = c.out[output].dtype;
   const bool precise = !c.derived && (dtype == DType::f32 || dtype == DType::f64);
   const int64_t size = c.out[output].shape.elements() * (is_complex(dtype) ? 2 : 1);
+  if (c.whole) return std::min<int64_t>(size, c.op->tile != nullptr || !precise ? 16 : 48);
   return std::min<int64_t>(size, precise ? 256 : 48);
 }
 

@@ -25,20 +25,25 @@ struct SweepCase {
   std::vector<TensorType> out;
   bool differentiable = true;
   bool derived = false;
+  bool whole = false;  // golden values are sums over all elements: see kernel_cases.h
   // Says all that determines the result, so that golden values belong to a case whatever else changes.
   std::string key;
 };
 
 // The cases of `op`; derived ones in one dtype only, declared ones in all.
 std::vector<SweepCase> sweep_cases(const OpDef& op);
+// A case for kernel_cases.h.
+SweepCase whole_case(const OpDef& op, const OpCase& source, DType dtype);
 // The same case in another dtype (f64 for finite differences). Throws Error if the op refuses.
 SweepCase with_dtype(const SweepCase& c, DType dtype);
 
+std::vector<TensorType> types_of(const SweepCase& c);  // of the inputs
 uint64_t input_seed(const SweepCase& c, size_t input, uint64_t seed);
 std::vector<Tensor> make_inputs(const SweepCase& c, uint64_t seed);
 bool has_graph_attr(const SweepCase& c);
 
-// How many elements of an output a golden file holds, spread evenly: element k is at (k * size) / count.
+// How many values of an output a golden file holds. They are elements spread evenly, number k at (k * size) /
+// count; of a `whole` case, the sums of support/sums.h.
 int64_t golden_count(const SweepCase& c, size_t output);
 
 }  // namespace plimsoll::testing

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "op_sweep/cases.h"
 
@@ -12,19 +11,21 @@ namespace plimsoll::testing {
 
 class OpGoldens {
  public:
-  // tests/golden/ops.npz, or the file named by PLIMSOLL_OP_GOLDENS. Throws std::runtime_error if it cannot be
-  // read.
+  // Of the sweep: tests/golden/ops.npz, or the file named by PLIMSOLL_OP_GOLDENS. Throws std::runtime_error
+  // if it cannot be read.
   static const OpGoldens& get();
+  // Of kernel_cases.h: kernels.npz, or the file named by PLIMSOLL_KERNEL_GOLDENS.
+  static const OpGoldens& of_kernels();
 
   uint64_t seed() const { return seed_; }  // of the inputs
-  // Why the op has no values ("control flow: see random_graphs"); empty if it should have some.
-  std::string excuse(std::string_view op) const;
   // Empty if `got`, output i of the case, agrees.
   std::string compare(const SweepCase& c, size_t output, const Tensor& got) const;
 
  private:
   struct Body;
+  struct Found;
   explicit OpGoldens(const std::string& path);
+  Found find(const SweepCase& c, size_t output) const;
   std::shared_ptr<const Body> body_;
   uint64_t seed_ = 0;
 };

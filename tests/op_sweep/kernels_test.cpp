@@ -1,48 +1,10 @@
 // Kernels called directly, each against the op's last one, and the op against itself written in other ops.
-#include <cstring>
-
-#include "device/kernel.h"
+#include "op_sweep/run_kernel.h"
 #include "op_sweep/sweep_test.h"
 #include "support/compare.h"
 
 namespace plimsoll::testing {
 namespace {
-
-std::vector<TensorType> types_of(const std::vector<Tensor>& tensors) {
-  std::vector<TensorType> types;
-  for (const Tensor& t : tensors) types.push_back(t.type());
-  return types;
-}
-
-// The outputs of one kernel, or nothing if it does not fit. Outputs and scratch start as 0xFF: a kernel may
-// not rely on what is there.
-std::vector<Tensor> run_kernel(const KernelDef& def, const SweepCase& c, const std::vector<Tensor>& inputs,
-                               int threads) {
-  const std::vector<TensorType> in = types_of(inputs);
-  const KernelQuery query{.in = in, .out = c.out, .attrs = c.attrs, .threads = threads, .compiler = nullptr};
-  if (def.fits != nullptr && !def.fits(query)) return {};
-  Kernel kernel;
-  try {
-    kernel = def.prepare(query);
-  } catch (const Error& e) {
-    if (e.kind() == ErrorKind::unsupported) return {};
-    throw;
-  }
-  std::vector<Tensor> held = inputs;
-  std::vector<void*> args;
-  for (const TensorType& type : c.out) held.push_back(Tensor::empty(type.dtype, type.shape));
-  if (kernel.scratch > 0) held.push_back(Tensor::empty(DType::u8, {kernel.scratch}));
-  for (size_t i = 0; i < held.size(); ++i) {
-    if (i >= inputs.size()) {
-      std::memset(held[i].data(), 0xFF, static_cast<size_t>(byte_size(held[i].dtype(), held[i].shape())));
-    }
-    args.push_back(held[i].data());
-  }
-  if (kernel.scratch == 0) args.push_back(nullptr);
-  kernel.run(kernel.state.get(), args.data());
-  const auto first = held.begin() + static_cast<ptrdiff_t>(inputs.size());
-  return {first, first + static_cast<ptrdiff_t>(c.out.size())};
-}
 
 void expect_close(const SweepCase& c, const std::vector<Tensor>& got, const std::vector<Tensor>& want) {
   ASSERT_EQ(got.size(), want.size());
@@ -60,12 +22,12 @@ TEST_P(OpSweep, KernelsAgreeWithTheReference) {
     if (has_graph_attr(c)) continue;
     SCOPED_TRACE(c.key);
     const std::vector<Tensor> inputs = make_inputs(c, kSeed);
-    const std::vector<Tensor> want = run_kernel(op().kernels.back(), c, inputs, 1);
+    const std::vector<Tensor> want = run_kernel(op().kernels.back(), c, inputs, 1).out;
     if (want.empty()) continue;
     for (const KernelDef& def : op().kernels.first(op().kernels.size() - 1)) {
       for (const int threads : {1, 2}) {
         SCOPED_TRACE(concat("kernel ", def.name, ", ", threads, " threads"));
-        const std::vector<Tensor> got = run_kernel(def, c, inputs, threads);
+        const std::vector<Tensor> got = run_kernel(def, c, inputs, threads).out;
         if (!got.empty()) expect_close(c, got, want);
       }
     }

@@ -1,64 +1,40 @@
-// op_cases [SEED]: writes all cases of the sweep as JSON, for tests/golden/make_op_goldens.py.
+// op_cases [SEED [kernels]]: writes the cases of the sweep, or those of kernel_cases.h, as JSON, for
+// tests/golden/make_op_goldens.py.
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "op_sweep/cases.h"
-#include "plimsoll/graph.h"
-#include "support/fill.h"
+#include "op_sweep/kernel_cases.h"
+#include "support/graph_json.h"
 
 namespace plimsoll::testing {
 namespace {
 
 using nlohmann::json;
 
-json sizes_json(const Shape& shape) { return std::vector<int64_t>(shape.begin(), shape.end()); }
-
-json attr_json(const Attr& attr) {
-  switch (kind_of(attr)) {
-    case AttrKind::boolean: return std::get<bool>(attr);
-    case AttrKind::integer: return std::get<int64_t>(attr);
-    case AttrKind::real: return std::get<double>(attr);
-    case AttrKind::string: return std::get<std::string>(attr);
-    case AttrKind::ints: return std::get<Ints>(attr);
-    case AttrKind::dtype: return std::string(name_of(std::get<DType>(attr)));
-    case AttrKind::graph: return std::get<std::shared_ptr<const Graph>>(attr)->text();
-    case AttrKind::tensor: break;
-  }
-  const Tensor& t = std::get<Tensor>(attr);
-  std::vector<double> values;
-  for (int64_t i = 0; i < parts(t); ++i) values.push_back(element(t, i));
-  return {{"dtype", std::string(name_of(t.dtype()))}, {"shape", sizes_json(t.shape())}, {"values", values}};
-}
-
 json case_json(const SweepCase& c, uint64_t seed) {
-  json row = {{"op", std::string(c.op->name)},
-              {"key", c.key},
-              {"in", json::array()},
-              {"out", json::array()},
-              {"attrs", json::object()}};
+  json row = {{"op", std::string(c.op->name)}, {"key", c.key},         {"whole", c.whole},
+              {"in", json::array()},           {"out", json::array()}, {"attrs", attrs_json(c.attrs)}};
   for (size_t i = 0; i < c.in.size(); ++i) {
-    const SweepInput& in = c.in[i];
-    row["in"].push_back({{"dtype", std::string(name_of(in.type.dtype))},
-                         {"shape", sizes_json(in.type.shape)},
-                         {"low", in.low},
-                         {"high", in.high},
-                         {"seed", input_seed(c, i, seed)}});
+    json in = type_json(c.in[i].type);
+    in.update({{"low", c.in[i].low}, {"high", c.in[i].high}, {"seed", input_seed(c, i, seed)}});
+    row["in"].push_back(in);
   }
   for (size_t i = 0; i < c.out.size(); ++i) {
-    row["out"].push_back({{"dtype", std::string(name_of(c.out[i].dtype))},
-                          {"shape", sizes_json(c.out[i].shape)},
-                          {"count", golden_count(c, i)}});
+    json out = type_json(c.out[i]);
+    out["count"] = golden_count(c, i);
+    row["out"].push_back(out);
   }
-  for (const auto& [name, value] : c.attrs) row["attrs"][name] = attr_json(value);
   return row;
 }
 
-void write_cases(uint64_t seed) {
+void write_cases(uint64_t seed, bool kernels) {
   json cases = json::array();
   for (const OpDef* op : all_ops()) {
-    for (const SweepCase& c : sweep_cases(*op)) cases.push_back(case_json(c, seed));
+    for (const SweepCase& c : kernels ? kernel_cases(*op) : sweep_cases(*op))
+      cases.push_back(case_json(c, seed));
   }
   std::cout << json{{"seed", seed}, {"cases", cases}}.dump() << '\n';
 }
@@ -68,7 +44,8 @@ void write_cases(uint64_t seed) {
 
 int main(int argc, char** argv) {
   try {
-    plimsoll::testing::write_cases(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1);
+    const uint64_t seed = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1;
+    plimsoll::testing::write_cases(seed, argc > 2 && std::strcmp(argv[2], "kernels") == 0);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "op_cases: %s\n", e.what());
     return 1;

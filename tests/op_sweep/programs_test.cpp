@@ -1,10 +1,9 @@
 // Whole programs around one op, made in every way the compiler knows, against the plain one: nothing fused,
 // every value in bytes of its own, reference kernels.
-#include <hwy/targets.h>
-
 #include <cstdio>
 
 #include "op_sweep/sweep_test.h"
+#include "op_sweep/targets.h"
 #include "plimsoll/autodiff.h"
 #include "plimsoll/ops.h"
 #include "support/compare.h"
@@ -107,15 +106,6 @@ void check_programs(const SweepCase& c) {
     expect_equal(c, run(graph, inputs, unfused), first, false);
   }
 }
-
-void choose_targets(int64_t targets) {
-  hwy::SetSupportedTargetsForTest(targets);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-}
-
-struct RestoreTargets {
-  ~RestoreTargets() { choose_targets(0); }
-};
 
 }  // namespace
 

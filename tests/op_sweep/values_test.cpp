@@ -6,8 +6,6 @@ namespace plimsoll::testing {
 
 TEST_P(OpSweep, ValuesMatchGoldens) {
   const OpGoldens& goldens = OpGoldens::get();
-  const std::string excuse = goldens.excuse(op().name);
-  if (!excuse.empty()) GTEST_SKIP() << excuse;
   for (const SweepCase& c : sweep_cases(op())) {
     SCOPED_TRACE(c.key);
     std::vector<Tensor> out;
