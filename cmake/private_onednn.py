@@ -106,23 +106,38 @@ def write_hash(elf, table, names):
     elf[table.offset : table.offset + table.size] = new.ljust(table.size, b"\0")
 
 
-def write_needed_versions(elf, needed, strings):
-    """Rewrites the names in the list of needed versions and takes libgomp out of it. Returns how many libraries are left."""
-    at, before, left = needed.offset, None, 0
+def without_libgomp(elf, at, strings):
+    """Takes libgomp out of the chained list of libraries with versions that begins at `at`; offsets count from their entry."""
+    before = None
     while True:
-        _, count, file, first, step = struct.unpack_from("<HHIII", elf, at)
+        _, _, file, _, step = struct.unpack_from("<HHIII", elf, at)
+        if strings.read(file) == OPENMP_LIBRARY and before is None:
+            if step == 0:
+                raise Unfit("it needs versions of no other library than libgomp")
+            version, count, file, first, next_step = struct.unpack_from("<HHIII", elf, at + step)
+            struct.pack_into("<HHIII", elf, at, version, count, file, first + step, next_step + step if next_step else 0)
+            return
         if strings.read(file) == OPENMP_LIBRARY:
-            if before is None:
-                raise Unfit("libgomp comes first in its list of versions")
             struct.pack_into("<I", elf, before + 12, at + step - before if step else 0)
-        else:
-            before, left = at, left + 1
-            struct.pack_into("<I", elf, at + 4, strings.put(strings.read(file)))
-            one = at + first
-            for _ in range(count):
-                name, next_one = struct.unpack_from("<II", elf, one + 8)
-                struct.pack_into("<I", elf, one + 8, strings.put(strings.read(name)))
-                one += next_one
+            return
+        if step == 0:
+            return
+        before, at = at, at + step
+
+
+def write_needed_versions(elf, needed, strings):
+    """Returns how many libraries are left."""
+    without_libgomp(elf, needed.offset, strings)
+    at, left = needed.offset, 0
+    while True:
+        left += 1
+        _, count, file, first, step = struct.unpack_from("<HHIII", elf, at)
+        struct.pack_into("<I", elf, at + 4, strings.put(strings.read(file)))
+        one = at + first
+        for _ in range(count):
+            name, next_one = struct.unpack_from("<II", elf, one + 8)
+            struct.pack_into("<I", elf, one + 8, strings.put(strings.read(name)))
+            one += next_one
         if step == 0:
             break
         at += step
@@ -143,6 +158,8 @@ def write_dynamic(elf, dynamic, strings, libraries_with_versions):
         elif tag == DT_VERNEEDNUM:
             value = libraries_with_versions
         entries.append((tag, value))
+    if DT_SONAME not in dict(entries):
+        raise Unfit("it has no soname")
     entries += [(DT_NULL, 0)] * (dynamic.size // 16 - len(entries))
     for i, entry in enumerate(entries):
         struct.pack_into("<QQ", elf, dynamic.offset + 16 * i, *entry)

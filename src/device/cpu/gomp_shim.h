@@ -17,8 +17,8 @@ class ScopedThreads {
   ScopedThreads& operator=(const ScopedThreads&) = delete;
 
  private:
-  int threads_before_;
-  team::Kind kind_before_;
+  [[maybe_unused]] int threads_before_;  // without oneDNN
+  [[maybe_unused]] team::Kind kind_before_;
 };
 
 // Whether oneDNN runs on the pool: not so if it was built for another run-time than OpenMP.

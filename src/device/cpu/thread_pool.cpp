@@ -64,8 +64,8 @@ struct Pool {
   alignas(64) std::atomic<uint32_t> arrived{0};
   std::atomic<uint32_t> phase{0};
   alignas(64) std::atomic<uint32_t> busy{0};  // 1: someone's team is running
-  std::atomic<int> started{0};                // workers there are
-  std::atomic<int> regions{0};                // open ones
+  alignas(64) std::atomic<int> started{0};    // workers there are
+  std::atomic<int> regions{0};                // open ones; workers that spin look at it
 
   struct alignas(64) Worker {
     std::atomic<uint32_t> asleep{0};
