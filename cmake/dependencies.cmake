@@ -16,25 +16,25 @@ if(PLIMSOLL_TESTS)
   find_package(GTest REQUIRED)
 endif()
 
-# oneDNN >= 3: the system's, else the one that scripts/setup.sh unpacks to .deps/onednn from PyPI.
+# oneDNN >= 3: the system's, else the one that scripts/setup.sh unpacks to .deps/onednn from PyPI. What we link is a copy
+# that nothing else in the process can meet (docs/decisions/0015-a-private-onednn.md).
 set(PLIMSOLL_HAVE_ONEDNN OFF)
 if(PLIMSOLL_ONEDNN AND NOT CMAKE_CROSSCOMPILING)
   find_path(ONEDNN_INCLUDE oneapi/dnnl/dnnl.hpp
             HINTS $ENV{PLIMSOLL_DEPS}/onednn/include ${CMAKE_SOURCE_DIR}/.deps/onednn/include)
   find_library(ONEDNN_LIBRARY dnnl HINTS $ENV{PLIMSOLL_DEPS}/onednn/lib ${CMAKE_SOURCE_DIR}/.deps/onednn/lib)
-  if(ONEDNN_INCLUDE AND ONEDNN_LIBRARY)
+  find_package(Python3 COMPONENTS Interpreter)
+  set(reason "oneDNN >= 3 and Python 3 were not found")
+  if(ONEDNN_INCLUDE AND ONEDNN_LIBRARY AND Python3_FOUND)
     file(STRINGS ${ONEDNN_INCLUDE}/oneapi/dnnl/dnnl_version.h ONEDNN_MAJOR_LINE REGEX "define DNNL_VERSION_MAJOR")
     string(REGEX MATCH "[0-9]+" ONEDNN_MAJOR "${ONEDNN_MAJOR_LINE}")
     if(ONEDNN_MAJOR GREATER_EQUAL 3)
-      set(PLIMSOLL_HAVE_ONEDNN ON)
-      add_library(plimsoll_onednn UNKNOWN IMPORTED)
-      set_target_properties(plimsoll_onednn PROPERTIES IMPORTED_LOCATION ${ONEDNN_LIBRARY}
-                            INTERFACE_INCLUDE_DIRECTORIES ${ONEDNN_INCLUDE}
-                            INTERFACE_COMPILE_DEFINITIONS PLIMSOLL_HAVE_ONEDNN=1)
+      include(private_onednn)
+      plimsoll_private_onednn(${ONEDNN_LIBRARY} ${ONEDNN_INCLUDE} reason)
     endif()
   endif()
   if(NOT PLIMSOLL_HAVE_ONEDNN)
-    message(STATUS "oneDNN >= 3 not found: the engine runs on its own kernels")
+    message(STATUS "no oneDNN: ${reason}; the engine runs on its own kernels")
   endif()
 endif()
 

@@ -5,7 +5,8 @@ include(CMakePackageConfigHelpers)
 
 set_target_properties(plimsoll_shared PROPERTIES EXCLUDE_FROM_ALL OFF OUTPUT_NAME plimsoll VERSION ${PROJECT_VERSION}
                       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} INSTALL_RPATH "$ORIGIN"
-                      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+                      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/exports.map)
+target_link_options(plimsoll_shared PRIVATE "LINKER:--version-script=${CMAKE_CURRENT_LIST_DIR}/exports.map")
 
 install(TARGETS plimsoll_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS plimsoll_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -17,10 +18,10 @@ endif()
 if(TARGET plimsoll_gate)
   install(TARGETS plimsoll_gate LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/plimsoll)
 endif()
-if(PLIMSOLL_HAVE_ONEDNN AND NOT ONEDNN_LIBRARY MATCHES "^/usr/lib")
-  # Not the system's: it goes along.
-  get_filename_component(onednn_real ${ONEDNN_LIBRARY} REALPATH)
-  install(FILES ${onednn_real} DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME libdnnl.so.3)
+if(PLIMSOLL_HAVE_ONEDNN)
+  install(IMPORTED_RUNTIME_ARTIFACTS plimsoll_onednn LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  get_filename_component(onednn_licence ${ONEDNN_INCLUDE}/../share/doc/onednn/LICENSE ABSOLUTE)
+  install(FILES ${onednn_licence} DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME oneDNN-LICENSE OPTIONAL)
 endif()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/PlimsollConfig.cmake.in ${CMAKE_BINARY_DIR}/PlimsollConfig.cmake

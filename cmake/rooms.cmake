@@ -16,6 +16,7 @@ function(plimsoll_room name)
     set(sources ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp)
   endif()
   add_library(plimsoll_${name} OBJECT ${sources})
+  set_target_properties(plimsoll_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden)  # all but what public headers declare
   target_include_directories(plimsoll_${name} PUBLIC ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(plimsoll_${name} PUBLIC ${ROOM_LIBRARIES})
   if(tests AND PLIMSOLL_TESTS)

@@ -7,6 +7,7 @@
 
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 // Throws Error{not_found} listing the names there are. "linear" and "" return x.
@@ -14,3 +15,4 @@ Tensor activate(std::string_view name, const Tensor& x);
 std::vector<std::string> activation_names();
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

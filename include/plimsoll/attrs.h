@@ -13,6 +13,7 @@
 #include "plimsoll/dtype.h"
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 using Ints = std::vector<int64_t>;
@@ -52,3 +53,4 @@ class Attrs {
 };
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

@@ -6,6 +6,7 @@
 
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 // d(sum of y) / d(x) for each x, as new nodes of y's graph. `dy` (optional, undefined Tensor: ones) weighs y.
@@ -17,3 +18,4 @@ std::vector<Tensor> gradients(std::span<const Tensor> ys, std::span<const Tensor
                               std::span<const Tensor> dys);
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

@@ -14,6 +14,7 @@
 
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 class Model;
@@ -140,3 +141,4 @@ struct LambdaCallbackOptions {
 CallbackPtr LambdaCallback(const LambdaCallbackOptions& options);
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

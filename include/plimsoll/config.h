@@ -13,6 +13,7 @@
 
 #include "plimsoll/attrs.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 enum class Family : uint8_t {
@@ -134,3 +135,4 @@ void set_random_seed(uint64_t seed);
 int64_t next_seed();
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

@@ -8,6 +8,7 @@
 
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 // Throw Error{invalid_argument} on a tensor that is not concrete; assign() too if the types differ.
@@ -17,3 +18,4 @@ void assign(const Tensor& to, const Tensor& from);
 void write_bytes(const Tensor& to, const std::function<void(void* bytes)>& fill);
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

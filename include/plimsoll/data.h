@@ -26,6 +26,7 @@
 
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 // Types of one record's tensors, without the axis of the batch.
@@ -167,3 +168,4 @@ class Dataset {
 };
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

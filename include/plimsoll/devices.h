@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 struct DeviceInfo {
@@ -19,3 +20,4 @@ struct DeviceInfo {
 std::vector<DeviceInfo> devices();
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

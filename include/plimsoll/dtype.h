@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 // The numbers are part of the device ABI (device.h): append, never renumber.
@@ -43,3 +44,4 @@ constexpr bool is_integer(DType t) { return is_signed_int(t) || is_unsigned_int(
 DType promote(DType a, DType b);
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

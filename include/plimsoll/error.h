@@ -9,6 +9,7 @@
 
 #include "plimsoll/dtype.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 enum class ErrorKind {
@@ -73,3 +74,4 @@ void require(bool ok, std::string_view place, const Parts&... parts) {
 }
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

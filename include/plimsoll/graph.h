@@ -13,6 +13,7 @@
 #include "plimsoll/attrs.h"
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 struct OpDef;
@@ -132,3 +133,4 @@ class Graph {
 };
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

@@ -6,6 +6,7 @@
 #include "plimsoll/config.h"
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 class InitializerBase : public Configurable {
@@ -80,3 +81,4 @@ Constraint UnitNorm(Ints axes = {0});
 Constraint NonNeg();
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

@@ -23,6 +23,7 @@
 #include "plimsoll/initializers.h"
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 class Layer;
@@ -239,3 +240,4 @@ Layer make_layer(Args&&... args) {
 }
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

@@ -8,6 +8,7 @@
 #include <functional>
 #include <string_view>
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 enum class LogLevel : uint8_t { off, warning, info, debug };
@@ -25,3 +26,4 @@ void set_log_level(LogLevel level) noexcept;
 LogLevel log_level() noexcept;
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

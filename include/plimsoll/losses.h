@@ -4,6 +4,7 @@
 #include "plimsoll/config.h"
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 class LossBase : public Configurable {
@@ -114,3 +115,4 @@ struct TverskyOptions {
 Loss Tversky(const TverskyOptions& options = {});
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 struct MemoryUse {
@@ -26,3 +27,4 @@ void set_memory_limit(int64_t bytes);
 std::string memory_text(int64_t bytes);
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

@@ -11,6 +11,7 @@
 #include "plimsoll/config.h"
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 // Where a metric keeps its sums while a step is traced.
@@ -180,3 +181,4 @@ using metrics::TrueNegatives;
 using metrics::TruePositives;
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

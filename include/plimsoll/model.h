@@ -24,6 +24,7 @@
 #include "plimsoll/optimizers.h"
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 // One for every output: alone, as a list, or by the outputs' names.
@@ -202,3 +203,4 @@ struct ModelFileInfo {
 ModelFileInfo describe_model_file(const std::filesystem::path& path);
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

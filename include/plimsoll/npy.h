@@ -10,6 +10,7 @@
 
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
@@ -29,3 +30,4 @@ void write_npz(const std::string& path, const NamedTensors& arrays);  // not com
 void write_csv(const std::string& path, const Tensor& array, const std::vector<std::string>& columns = {});
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

@@ -7,6 +7,7 @@
 #include "plimsoll/initializers.h"
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 class ScheduleBase : public Configurable {
@@ -200,3 +201,4 @@ Schedule CosineDecayRestarts(double initial_learning_rate, double first_decay_st
                              const CosineDecayRestartsOptions& options = {});
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

@@ -11,6 +11,7 @@
 #include "plimsoll/graph.h"
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 class Arena;
@@ -68,3 +69,4 @@ class Program {
 };
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

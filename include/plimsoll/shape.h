@@ -11,6 +11,7 @@
 
 #include "plimsoll/dtype.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 class Shape {
@@ -57,3 +58,4 @@ int64_t byte_size(DType type, const Shape& shape);
 int64_t checked_mul(int64_t a, int64_t b, std::string_view place);
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

@@ -12,6 +12,7 @@
 #include "plimsoll/dtype.h"
 #include "plimsoll/shape.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 class Buffer;
@@ -72,3 +73,4 @@ class Tensor {
 };
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include <new>
 #include <utility>
 
+#include "common/fork.h"
+
 namespace plimsoll {
 namespace {
 
@@ -37,7 +39,10 @@ std::atomic<LogLevel>& level_now() noexcept {
   return level;
 }
 
-std::mutex sink_mutex;
+ForkMutex& sink_mutex() noexcept {
+  static ForkMutex mutex(LockOrder::log);
+  return mutex;
+}
 // Never destroyed: a thread may log while the program ends.
 std::shared_ptr<const LogSink>& sink_now() noexcept {
   alignas(std::shared_ptr<const LogSink>) static unsigned char place[sizeof(std::shared_ptr<const LogSink>)];
@@ -59,7 +64,7 @@ std::string_view name_of(LogLevel level) {
 
 void set_log_sink(LogSink sink) {
   auto next = sink ? std::make_shared<const LogSink>(std::move(sink)) : nullptr;
-  const std::lock_guard lock(sink_mutex);
+  const std::lock_guard lock(sink_mutex());
   sink_now().swap(next);
 }
 
@@ -70,7 +75,7 @@ void write_log(LogLevel level, std::string_view place, std::string_view message)
   try {
     std::shared_ptr<const LogSink> sink;
     {
-      const std::lock_guard lock(sink_mutex);
+      const std::lock_guard lock(sink_mutex());
       sink = sink_now();
     }
     // Called without the lock: a sink may log, or set another.

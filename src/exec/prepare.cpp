@@ -1,12 +1,15 @@
 #include "exec/prepare.h"
 
+#include <algorithm>
+
 #include "ops/fused.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll {
 namespace {
 
-// Some 20 us of one core: below, waking a second thread takes about as long as it saves.
+// Some 20 us of one core: below, waking a second thread takes about as long as it saves. A third and more
+// come for 10 us each.
 constexpr double kSmallFlops = 2e6;
 constexpr double kSmallBytes = 512e3;
 
@@ -19,7 +22,9 @@ std::string types_text(std::span<const TensorType> types) {
 }  // namespace
 
 int threads_for(const Cost& cost, int most) {
-  return cost.flops < kSmallFlops && cost.bytes < kSmallBytes ? 1 : most;
+  const double units = std::max(cost.flops / kSmallFlops, cost.bytes / kSmallBytes);
+  if (units < 1) return 1;
+  return static_cast<int>(std::min(static_cast<double>(most), 2 * units));
 }
 
 Kernel prepare_kernel(const OpDef& op, const KernelQuery& query, bool reference) {

@@ -11,7 +11,7 @@ namespace plimsoll {
 Kernel prepare_kernel(const OpDef& op, const KernelQuery& query, bool reference = false);
 
 // How many of `most` threads work of this cost is worth: one if waking a second would take as long as the
-// work.
+// work, more as there is work for each.
 int threads_for(const Cost& cost, int most);
 
 }  // namespace plimsoll

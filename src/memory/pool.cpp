@@ -10,6 +10,7 @@
 #include <malloc.h>
 #endif
 
+#include "common/fork.h"
 #include "memory/host.h"
 
 namespace plimsoll::pool {
@@ -54,7 +55,7 @@ struct FreeBlock {
 };
 
 struct alignas(64) FreeList {
-  std::mutex mutex;
+  ForkMutex mutex{LockOrder::buffers};
   FreeBlock* head = nullptr;
 };
 

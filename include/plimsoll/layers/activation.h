@@ -3,6 +3,7 @@
 
 #include "plimsoll/layers/core.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 Layer Activation(std::string activation, const NameOptions& options = {});
@@ -30,3 +31,4 @@ Layer PReLU(const PReLUOptions& options = {});
 Layer Softmax(Ints axis = {-1}, const NameOptions& options = {});
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

@@ -4,6 +4,7 @@
 
 #include "plimsoll/layer.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 struct MultiHeadAttentionOptions {
@@ -27,3 +28,4 @@ struct MultiHeadAttentionOptions {
 Layer MultiHeadAttention(int64_t num_heads, int64_t key_dim, const MultiHeadAttentionOptions& options = {});
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

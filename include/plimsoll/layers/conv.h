@@ -4,6 +4,7 @@
 
 #include "plimsoll/layer.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 struct ConvLayerOptions {
@@ -92,3 +93,4 @@ Layer SeparableConv1D(int64_t filters, Dims kernel_size, const SeparableConvOpti
 Layer SeparableConv2D(int64_t filters, Dims kernel_size, const SeparableConvOptions& options = {});
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 
 #include "plimsoll/layer.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 struct InputOptions {
@@ -62,3 +63,4 @@ struct EinsumDenseOptions {
 Layer EinsumDense(std::string equation, Ints output_shape, const EinsumDenseOptions& options = {});
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

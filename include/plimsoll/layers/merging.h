@@ -3,6 +3,7 @@
 
 #include "plimsoll/layers/core.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 Layer Add(const NameOptions& options = {});
@@ -21,3 +22,4 @@ struct DotOptions {
 Layer Dot(Dims axes, const DotOptions& options = {});
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

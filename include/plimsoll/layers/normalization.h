@@ -3,6 +3,7 @@
 
 #include "plimsoll/layer.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 // With trainable off it uses the moving statistics in training too, and leaves them alone.
@@ -63,3 +64,4 @@ struct UnitNormalizationOptions {
 Layer UnitNormalization(const UnitNormalizationOptions& options = {});
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 
 #include "plimsoll/layer.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 struct PoolLayerOptions {
@@ -32,3 +33,4 @@ Layer GlobalAveragePooling2D(const GlobalPoolOptions& options = {});
 Layer GlobalAveragePooling3D(const GlobalPoolOptions& options = {});
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

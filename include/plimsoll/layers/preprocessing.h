@@ -3,6 +3,7 @@
 
 #include "plimsoll/layers/core.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 struct RescalingOptions {
@@ -38,3 +39,4 @@ struct ResizingOptions {
 Layer Resizing(int64_t height, int64_t width, const ResizingOptions& options = {});
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

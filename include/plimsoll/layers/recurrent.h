@@ -4,6 +4,7 @@
 
 #include "plimsoll/layer.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 struct RecurrentOptions {
@@ -54,3 +55,4 @@ struct WrapperOptions {
 Layer TimeDistributed(const Layer& layer, const WrapperOptions& options = {});
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 
 #include "plimsoll/layers/core.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 struct DropoutOptions {
@@ -33,3 +34,4 @@ Layer GaussianDropout(double rate, const NoiseOptions& options = {});
 Layer ActivityRegularization(double l1 = 0.0, double l2 = 0.0, const NameOptions& options = {});
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

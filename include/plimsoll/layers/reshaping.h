@@ -3,6 +3,7 @@
 
 #include "plimsoll/layers/core.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 struct FormatOptions {
@@ -39,3 +40,4 @@ Layer UpSampling2D(Dims size = 2, const UpSamplingOptions& options = {});
 Layer UpSampling3D(Dims size = 2, const FormatOptions& options = {});
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

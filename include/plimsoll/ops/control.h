@@ -8,6 +8,7 @@
 
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 using Body = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
@@ -23,3 +24,4 @@ std::vector<Tensor> scan(std::span<const Tensor> carry, std::span<const Tensor> 
                          const Body& body, bool reverse = false);
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

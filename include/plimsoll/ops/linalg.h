@@ -6,6 +6,7 @@
 #include "plimsoll/attrs.h"
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 // XLA's dot_general: result axes are batch, then the free axes of a, then the free axes of b.
@@ -19,3 +20,4 @@ Tensor dense(const Tensor& x, const Tensor& kernel, const Tensor& bias,
              std::string_view activation = "linear");
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

@@ -4,6 +4,7 @@
 
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 Tensor negative(const Tensor& x);
@@ -100,3 +101,4 @@ inline Tensor operator*(double a, const Tensor& b) { return multiply(scalar_like
 inline Tensor operator/(double a, const Tensor& b) { return divide(scalar_like(b, a), b); }
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

@@ -8,6 +8,7 @@
 #include "plimsoll/attrs.h"
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 struct ConvOptions {
@@ -67,3 +68,4 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor
                  bool causal = false);
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

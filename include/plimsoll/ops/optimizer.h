@@ -7,6 +7,7 @@
 
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 // step: int64 scalar, 0 in the first step.
@@ -32,3 +33,4 @@ std::vector<Tensor> rmsprop_update(const Tensor& w, const Tensor& grad, const Te
                                    const RmspropOptions& options = {});
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

@@ -4,6 +4,7 @@
 
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 // key: uint32 of shape (2,). Every element gets 32 random bits.
@@ -16,3 +17,4 @@ Tensor fold_in(const Tensor& key, const Tensor& index);
 Tensor dropout(const Tensor& x, const Tensor& key, double rate);
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

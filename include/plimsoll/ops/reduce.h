@@ -5,6 +5,7 @@
 #include "plimsoll/attrs.h"
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 Tensor sum(const Tensor& x, const Ints& axes = {}, bool keepdims = false);
@@ -31,3 +32,4 @@ Tensor select_and_scatter_add(const Tensor& x, const Tensor& dy, const Ints& win
                               const Ints& low, const Ints& high);
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

@@ -8,6 +8,7 @@
 #include "plimsoll/attrs.h"
 #include "plimsoll/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace plimsoll {
 
 // One size may be -1: it is what is left.
@@ -43,3 +44,4 @@ Tensor take_along_axis(const Tensor& x, const Tensor& indices, int axis);
 Tensor one_hot(const Tensor& indices, int64_t classes, DType dtype);
 
 }  // namespace plimsoll
+#pragma GCC visibility pop

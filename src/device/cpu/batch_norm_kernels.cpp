@@ -27,6 +27,7 @@ namespace {
 
 constexpr int64_t kChunkSize = 32768;  // elements whose sums are kept apart
 constexpr int64_t kGroup = 8;          // rows added up before they meet the chunk's sums
+constexpr int64_t kMergeWork = 4;      // elements in the time that one chunk's sums of a channel take
 
 struct BatchNorm {
   int64_t rows = 0, channels = 0;
@@ -121,11 +122,11 @@ void chunk_sums(const S* x, int64_t rows, size_t channels, T* sum, T* square) {
   }
 }
 
-// Chan's rule for the union of two samples, chunk after chunk.
+// Chan's rule for the union of two samples, chunk after chunk, for channels [begin, end).
 template <class S, class T>
-void merge_statistics(const BatchNorm& n, const S* x, const Work<T>& w) {
-  std::fill_n(w.mean, n.channels, 0.0);
-  std::fill_n(w.square, n.channels, 0.0);
+void merge_statistics(const BatchNorm& n, const S* x, const Work<T>& w, int64_t begin, int64_t end) {
+  std::fill(w.mean + begin, w.mean + end, 0.0);
+  std::fill(w.square + begin, w.square + end, 0.0);
   for (int64_t chunk = 0; chunk < n.chunks(); ++chunk) {
     const int64_t before = chunk * n.chunk_rows();
     const auto count = static_cast<double>(std::min(n.chunk_rows(), n.rows - before));
@@ -134,7 +135,7 @@ void merge_statistics(const BatchNorm& n, const S* x, const Work<T>& w) {
     const S* first = x + before * n.channels;
     const T* sum = w.sums + 2 * chunk * n.channels;
     const T* square = sum + n.channels;
-    for (int64_t c = 0; c < n.channels; ++c) {
+    for (int64_t c = begin; c < end; ++c) {
       const double s = sum[c];
       const double delta = static_cast<double>(plimsoll::load(first[c])) + s / count - w.mean[c];
       w.mean[c] += delta * share;
@@ -170,15 +171,17 @@ void forward(const BatchNorm& n, const ForwardArgs<S>& a, const Work<T>& w) {
     chunk_sums(a.x + begin * n.channels, std::min(n.chunk_rows(), n.rows - begin), channels, sum,
                sum + n.channels);
   });
-  merge_statistics(n, a.x, w);
   const double rows = static_cast<double>(std::max<int64_t>(n.rows, 1));
-  for (int64_t c = 0; c < n.channels; ++c) {
-    const double variance = std::max(w.square[c], 0.0) / rows;
-    a.mean[c] = static_cast<T>(w.mean[c]);
-    a.variance[c] = static_cast<T>(w.square[c] != w.square[c] ? w.square[c] : variance);
-    w.a[c] = static_cast<T>(static_cast<double>(a.gamma[c]) /
-                            std::sqrt(static_cast<double>(a.variance[c]) + n.epsilon));
-  }
+  parallel_rows(n.channels, kMergeWork * n.chunks(), n.threads, [&](int64_t begin, int64_t end) {
+    merge_statistics(n, a.x, w, begin, end);
+    for (int64_t c = begin; c < end; ++c) {
+      const double variance = std::max(w.square[c], 0.0) / rows;
+      a.mean[c] = static_cast<T>(w.mean[c]);
+      a.variance[c] = static_cast<T>(w.square[c] != w.square[c] ? w.square[c] : variance);
+      w.a[c] = static_cast<T>(static_cast<double>(a.gamma[c]) /
+                              std::sqrt(static_cast<double>(a.variance[c]) + n.epsilon));
+    }
+  });
   parallel_rows(n.rows, n.channels, n.threads,
                 [&](int64_t begin, int64_t end) { normalize_rows(n, a, w, begin, end); });
 }
@@ -237,22 +240,19 @@ void gradient_rows(const BatchNorm& n, const BackwardArgs<S>& a, const Work<T>& 
   }
 }
 
+// The chunks' sums of channels [begin, end) put together, and what follows from them for each channel.
 template <class S, class T>
-void backward(const BatchNorm& n, const BackwardArgs<S>& a, const Work<T>& w) {
-  parallel_for(n.chunks(), n.threads, [&](int64_t chunk, int) noexcept {
-    const int64_t begin = chunk * n.chunk_rows();
-    T* const sum = w.sums + 2 * chunk * n.channels;
-    chunk_gradient_sums(n, a, begin, std::min(n.rows, begin + n.chunk_rows()), sum, sum + n.channels);
-  });
-  std::fill_n(w.mean, n.channels, 0.0);    // here: the sum of dz,
-  std::fill_n(w.square, n.channels, 0.0);  // and of dz * (x - mean)
+void merge_gradients(const BatchNorm& n, const BackwardArgs<S>& a, const Work<T>& w, int64_t begin,
+                     int64_t end) {
+  std::fill(w.mean + begin, w.mean + end, 0.0);      // here: the sum of dz,
+  std::fill(w.square + begin, w.square + end, 0.0);  // and of dz * (x - mean)
   for (int64_t chunk = 0; chunk < n.chunks(); ++chunk) {
     const T* sum = w.sums + 2 * chunk * n.channels;
-    for (int64_t c = 0; c < n.channels; ++c) w.mean[c] += static_cast<double>(sum[c]);
-    for (int64_t c = 0; c < n.channels; ++c) w.square[c] += static_cast<double>(sum[n.channels + c]);
+    for (int64_t c = begin; c < end; ++c) w.mean[c] += static_cast<double>(sum[c]);
+    for (int64_t c = begin; c < end; ++c) w.square[c] += static_cast<double>(sum[n.channels + c]);
   }
   const double rows = static_cast<double>(std::max<int64_t>(n.rows, 1));
-  for (int64_t c = 0; c < n.channels; ++c) {
+  for (int64_t c = begin; c < end; ++c) {
     const double rstd = 1 / std::sqrt(static_cast<double>(a.variance[c]) + n.epsilon);
     const double scale = static_cast<double>(a.gamma[c]) * rstd;
     a.dbeta[c] = static_cast<T>(w.mean[c]);
@@ -261,6 +261,17 @@ void backward(const BatchNorm& n, const BackwardArgs<S>& a, const Work<T>& w) {
     w.b[c] = static_cast<T>(-scale * rstd * rstd * w.square[c] / rows);
     w.c[c] = static_cast<T>(-scale * w.mean[c] / rows);
   }
+}
+
+template <class S, class T>
+void backward(const BatchNorm& n, const BackwardArgs<S>& a, const Work<T>& w) {
+  parallel_for(n.chunks(), n.threads, [&](int64_t chunk, int) noexcept {
+    const int64_t begin = chunk * n.chunk_rows();
+    T* const sum = w.sums + 2 * chunk * n.channels;
+    chunk_gradient_sums(n, a, begin, std::min(n.rows, begin + n.chunk_rows()), sum, sum + n.channels);
+  });
+  parallel_rows(n.channels, kMergeWork * n.chunks(), n.threads,
+                [&](int64_t begin, int64_t end) { merge_gradients(n, a, w, begin, end); });
   parallel_rows(n.rows, n.channels, n.threads,
                 [&](int64_t begin, int64_t end) { gradient_rows(n, a, w, begin, end); });
 }

@@ -20,6 +20,7 @@ struct Filter {
   bool bias;
   int threads;
   int64_t slices = 1;
+  int64_t parts = 1;  // of the channels of a product, if there is one slice
   int64_t chunk = 0;  // tiles of a slice whose products are made together
   // In floats: one of the 16 matrices, and what a thread needs for a chunk.
   int64_t input_step = 0, gradient_step = 0, sum_step = 0, area_elements = 0;
@@ -28,8 +29,10 @@ struct Filter {
 constexpr int64_t kTransformTiles = 16;     // of one task
 constexpr int64_t kDepth = 256;             // tiles of one product: its operands' panels stay near
 constexpr int64_t kSliceBytes = 300 << 10;  // of the sums of one slice
-constexpr int64_t kPartialBytes = 2 << 20;  // and of all,
+constexpr int64_t kPartialBytes = 4 << 20;  // and of all,
 constexpr int64_t kMostSlices = 16;         // enough for many cores
+constexpr int kFewThreads = 4;              // sixteen products are enough for so many
+constexpr int64_t kPartChannels = 48;       // the fewest of a part of a product
 constexpr int64_t kSliceChunk = 512 << 10;  // bytes of a chunk that one thread works on
 constexpr int64_t kSharedChunk = 4 << 20;   // and all
 
@@ -48,18 +51,19 @@ void transform_tiles(const Filter& f, int64_t first, int64_t count, int64_t at, 
   }
 }
 
-void multiply(const Filter& f, int64_t count, bool add, const float* inputs, const float* gradients,
-              float* sums) {
+// Channels [begin, end) of one of the products.
+void multiply(const Filter& f, int64_t begin, int64_t end, int64_t count, bool add, const float* inputs,
+              const float* gradients, float* sums) {
   const ConvGeometry& g = f.tiles.g;
   for (int64_t at = 0; at < count; at += kDepth) {
-    gemm_kernels_f32().block({.a = inputs + at * g.channels,
+    gemm_kernels_f32().block({.a = inputs + at * g.channels + begin,
                               .a_row = 1,
                               .a_col = g.channels,
                               .b = gradients + at * g.filters,
                               .b_row = g.filters,
-                              .c = sums,
+                              .c = sums + begin * g.filters,
                               .c_row = g.filters,
-                              .m = g.channels,
+                              .m = end - begin,
                               .n = g.filters,
                               .k = std::min(kDepth, count - at),
                               .add_c = add || at > 0});
@@ -75,9 +79,11 @@ void add_up(const Filter& f, int64_t begin, int64_t end, const float* x, const f
       const int64_t at = task * kTransformTiles;
       transform_tiles(f, first + at, std::min(kTransformTiles, count - at), at, x, dy, zeros, area);
     });
-    parallel_for(kProducts, f.threads, [&](int64_t p, int) noexcept {
-      multiply(f, count, first > begin, area + p * f.input_step,
-               area + kProducts * f.input_step + p * f.gradient_step, sums + p * f.sum_step);
+    parallel_for(kProducts * f.parts, f.threads, [&](int64_t task, int) noexcept {
+      const int64_t p = task / f.parts, part = task % f.parts, channels = f.tiles.g.channels;
+      multiply(f, channels * part / f.parts, channels * (part + 1) / f.parts, count, first > begin,
+               area + p * f.input_step, area + kProducts * f.input_step + p * f.gradient_step,
+               sums + p * f.sum_step);
     });
   }
 }
@@ -130,6 +136,10 @@ Kernel prepare_conv_grad_filter(const KernelQuery& q) {
   f.slices = !sliced ? 1
                      : std::clamp(std::min(kPartialBytes / slice_bytes, f.tiles.count / f.chunk), int64_t{1},
                                   kMostSlices);
+  // Where all threads are on one slice, each product is cut until there are tasks for all to help each other.
+  if (f.slices == 1 && f.threads > kFewThreads)
+    f.parts = std::clamp<int64_t>(divide_up(2 * f.threads, kProducts), 1,
+                                  std::max<int64_t>(1, g.channels / kPartChannels));
   f.input_step = matrix_step(f.chunk * g.channels);
   f.gradient_step = matrix_step(f.chunk * g.filters);
   f.area_elements = kProducts * (f.input_step + f.gradient_step);

@@ -118,6 +118,7 @@ struct Item {
   }
 
   // Rows x columns of C from k's [p0, p0 + kc), B packed; `first` is the first column of the packed block.
+  // Where A is shared, `packed_a` is the block of all rows.
   void run_block(Range rows, Range columns, int64_t first, int64_t p0, int64_t kc, const T* packed_b,
                  T* packed_a) const {
     const GemmProblem& p = problem();
@@ -130,8 +131,8 @@ struct Item {
       call.a_col = p.a_col;
       if (plan.pack_a) {
         call.a_panel = panel(kc, mr);
-        kernels().pack(call.a, p.a_row, p.a_col, call.m, kc, mr, call.a_panel, packed_a);
-        call.a = packed_a;
+        if (!plan.share_a) kernels().pack(call.a, p.a_row, p.a_col, call.m, kc, mr, call.a_panel, packed_a);
+        call.a = packed_a + (plan.share_a ? i0 / mr * call.a_panel : 0);
         call.a_row = 1;
         call.a_col = mr;
       }
@@ -158,28 +159,54 @@ struct Item {
     }
   }
 
-  // By all threads together: they pack a block of B, then use it.
+  // By all threads together: they pack a part of B, and of A, then use it.
   void run_shared(T* packed_b, T* packed_a) const {
     const GemmProblem& p = problem();
-    const int64_t nr = kernels().nr, chunks = plan.row_chunks * plan.col_chunks;
+    const int64_t chunks = plan.row_chunks * plan.col_chunks;
     for (int64_t j0 = 0; j0 < p.n; j0 += plan.nc) {
       const Range part{j0, std::min(p.n, j0 + plan.nc)};
-      const int64_t count = panels(part), packers = std::min<int64_t>(count, 4 * p.threads);
-      int64_t p0 = 0;
-      do {
-        const int64_t kc = std::min(plan.kc, p.k - p0);
-        parallel_for(packers, p.threads, [&](int64_t chunk, int) noexcept {
-          pack_b(p0, kc, part, share(count, 1, packers, chunk), packed_b);
-        });
+      for (int64_t q0 = 0; q0 < p.k; q0 += plan.depth) {
+        const Range sums{q0, std::min(p.k, q0 + plan.depth)};
+        pack_shared(sums, part, packed_b, packed_a);
         parallel_for(chunks, p.threads, [&](int64_t chunk, int thread) noexcept {
           const Range rows = share(p.m, kernels().mr, plan.row_chunks, chunk % plan.row_chunks);
-          const Range mine = share(part.end - j0, nr, plan.col_chunks, chunk / plan.row_chunks);
-          run_block(rows, {mine.begin + j0, mine.end + j0}, j0, p0, kc, packed_b,
-                    packed_a + thread * plan.a_elements);
+          const Range mine = share(part.end - j0, kernels().nr, plan.col_chunks, chunk / plan.row_chunks);
+          for (int64_t p0 = sums.begin; p0 < sums.end; p0 += plan.kc) {
+            run_block(rows, {mine.begin + j0, mine.end + j0}, j0, p0, std::min(plan.kc, p.k - p0),
+                      packed_b + b_at(p0 - q0, part),
+                      packed_a + (plan.share_a ? a_at(p0 - q0) : thread * plan.a_elements));
+          }
         });
-        p0 += kc;
-      } while (p0 < p.k);
+      }
     }
+  }
+
+  // Where the blocks lie that begin `k` after the first of those packed together.
+  int64_t b_at(int64_t k, Range columns) const {
+    return k / plan.kc * panels(columns) * panel(plan.kc, kernels().nr);
+  }
+  int64_t a_at(int64_t k) const {
+    return k / plan.kc * divide_up(problem().m, kernels().mr) * panel(plan.kc, kernels().mr);
+  }
+
+  void pack_shared(Range sums, Range columns, T* packed_b, T* packed_a) const {
+    const GemmProblem& p = problem();
+    const int64_t mr = kernels().mr, b_panels = panels(columns), a_panels = divide_up(p.m, mr);
+    const int64_t blocks = divide_up(sums.end - sums.begin, plan.kc);
+    const int64_t each = std::max<int64_t>(1, divide_up(4 * p.threads, blocks));
+    const int64_t b_tasks = std::min(b_panels, each), a_tasks = plan.share_a ? std::min(a_panels, each) : 0;
+    parallel_for(blocks * (b_tasks + a_tasks), p.threads, [&](int64_t chunk, int) noexcept {
+      const int64_t p0 = sums.begin + chunk / (b_tasks + a_tasks) * plan.kc,
+                    task = chunk % (b_tasks + a_tasks);
+      const int64_t kc = std::min(plan.kc, sums.end - p0);
+      if (task < b_tasks) {
+        const Range mine = share(b_panels, 1, b_tasks, task);
+        return pack_b(p0, kc, columns, mine, packed_b + b_at(p0 - sums.begin, columns));
+      }
+      const Range rows = share(p.m, mr, a_tasks, task - b_tasks);
+      kernels().pack(a + rows.begin * p.a_row + p0 * p.a_col, p.a_row, p.a_col, rows.end - rows.begin, kc, mr,
+                     panel(kc, mr), packed_a + a_at(p0 - sums.begin) + rows.begin / mr * panel(kc, mr));
+    });
   }
 
   int64_t panels(Range columns) const { return divide_up(columns.end - columns.begin, kernels().nr); }
@@ -194,7 +221,7 @@ void run_all(const GemmPlan& plan, const T* a, const T* b, const T* bias, T* c, 
                    c + y * p.c_outer + z * p.c_batch};
   };
   T* const packed_a = scratch;
-  T* const packed_b = scratch + plan.a_elements * p.threads;
+  T* const packed_b = scratch + plan.a_elements * (plan.share_a ? 1 : p.threads);
   if (plan.shared) {
     for (int64_t i = 0; i < plan.items(); ++i) item(i).run_shared(packed_b, packed_a);
     return;

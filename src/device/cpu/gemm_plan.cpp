@@ -17,7 +17,15 @@ constexpr int64_t kNc = 3072;             // a block of B, kKc x kNc, in the thi
 constexpr int64_t kOwnNc = 1024;          // and if each has its own
 constexpr double kPackCost = 12;          // multiply-adds in the time that packing one element takes
 constexpr double kMostPacking =
-    0.08;  // more of it than if they share, in parts of all work, if each has its own
+    0.08;  // more of it than if they share, in parts of all work, if each has its own:
+constexpr double kMostPackingOfMany =
+    0.03;  // two or four threads keep what they pack near, many share anyway
+constexpr int64_t kFew = 4;
+constexpr int64_t kChunkPanels = 8, kFinerChunks = 4;
+constexpr int64_t kCellRows = 2, kCellColumns = 8,
+                  kCellsPerThread = 8;  // panels of a cell where all is shared
+constexpr int64_t kSharedBytes =
+    8 << 20;  // of B packed at once, so that threads meet twice and not for every block
 constexpr int64_t kDirectBytes = 48 << 10;  // B is read as it lies if it is not much larger than the first,
 constexpr int64_t kDirectPanels =
     2;  // or if there are so few panels of rows or columns that packing does not pay
@@ -91,15 +99,34 @@ void choose_chunks(GemmPlan& plan, int64_t rows, int64_t columns) {
     plan.row_chunks = across;
     plan.col_chunks = along;
   }
-  const double shared = kPackCost * (1 / static_cast<double>(p.m) + 1 / static_cast<double>(p.n));
-  plan.shared = plan.path == GemmPlan::Path::packed && least > 1 + shared + kMostPacking;
-  if (!plan.shared) return;
-  plan.row_chunks = std::min(row_panels, round_up(divide_up(p.m, kMc), threads));
-  plan.col_chunks = 1;
-  if (plan.row_chunks < threads) {
-    plan.row_chunks = 1;
-    plan.col_chunks = std::min(column_panels, 2 * threads);
+  if (plan.path !=
+      GemmPlan::Path::packed) {  // nothing is copied: finer chunks cost nothing, and others can help
+    plan.row_chunks = std::clamp(row_panels / kChunkPanels, plan.row_chunks, kFinerChunks * plan.row_chunks);
+    return;
   }
+  const double shared = kPackCost * (1 / static_cast<double>(p.m) + 1 / static_cast<double>(p.n));
+  const double most = threads <= kFew ? kMostPacking : kMostPackingOfMany;
+  plan.shared = least > 1 + shared + most;
+}
+
+// Cells for threads that share what they pack: small ones, so that all have the same to do and others can
+// help one that is late.
+void choose_cells(GemmPlan& plan, int64_t rows, int64_t columns) {
+  const GemmProblem& p = plan.problem;
+  const int64_t row_panels = divide_up(p.m, rows), column_panels = divide_up(std::min(p.n, kNc), columns);
+  if (plan.pack_a && !plan.share_a) {  // a chunk's rows are packed by who has it
+    plan.row_chunks = std::min<int64_t>(row_panels, round_up(divide_up(p.m, kMc), 2 * p.threads));
+    plan.col_chunks = 1;
+    return;
+  }
+  int64_t high = kCellRows, wide = kCellColumns;  // in panels
+  const auto cells = [&] { return divide_up(row_panels, high) * divide_up(column_panels, wide); };
+  while (cells() < kCellsPerThread * p.threads && wide > 1) {
+    wide /= 2;
+    if (high > 1) high /= 2;
+  }
+  plan.row_chunks = divide_up(row_panels, high);
+  plan.col_chunks = divide_up(column_panels, wide);
 }
 
 template <class T>
@@ -120,18 +147,31 @@ void choose_blocks(GemmPlan& plan, const GemmKernels<T>& kernels) {
     return;
   }
   plan.kc = even_block(p.k, kKc * 4 / static_cast<int64_t>(sizeof(T)), 4);
-  const int64_t spare = plan.col_chunks > 1 ? kernels.nr : 0;  // chunks are whole panels
-  plan.nc = plan.shared ? even_block(p.n, kNc, kernels.nr)
-                        : even_block(divide_up(p.n, plan.col_chunks) + spare, kOwnNc, kernels.nr);
-  plan.mc = even_block(divide_up(p.m, plan.row_chunks), kMc, kernels.mr);
   plan.pack_a = p.n >= (p.a_col == 1 ? kPackRows : kPackColumns) || (p.a_col != 1 && p.a_row != 1);
   // A panel may be written up to four elements past its end.
   const int64_t a_panel = round_up(plan.kc * kernels.mr + 4, line),
                 b_panel = round_up(plan.kc * kernels.nr + 4, line);
-  plan.a_elements = plan.pack_a ? plan.mc / kernels.mr * a_panel : 0;
-  plan.b_elements = plan.nc / kernels.nr * b_panel;
-  const int64_t b_blocks = plan.shared ? 1 : p.threads;
-  plan.scratch = (plan.a_elements * p.threads + plan.b_elements * b_blocks) * static_cast<int64_t>(sizeof(T));
+  if (plan.shared) {
+    plan.nc = even_block(p.n, kNc, kernels.nr);
+    plan.b_elements = plan.nc / kernels.nr * b_panel;
+    const int64_t a_block = divide_up(p.m, kernels.mr) * a_panel, size = static_cast<int64_t>(sizeof(T));
+    const int64_t blocks =
+        std::clamp(kSharedBytes / (plan.b_elements * size), int64_t{1}, divide_up(p.k, plan.kc));
+    plan.depth = blocks * plan.kc;
+    plan.share_a = plan.pack_a && blocks * a_block * size <= kSharedBytes;
+    choose_cells(plan, kernels.mr, kernels.nr);
+    plan.b_elements *= blocks;
+    if (plan.share_a) plan.a_elements = blocks * a_block;
+  } else {
+    const int64_t spare = plan.col_chunks > 1 ? kernels.nr : 0;  // chunks are whole panels
+    plan.nc = even_block(divide_up(p.n, plan.col_chunks) + spare, kOwnNc, kernels.nr);
+    plan.b_elements = plan.nc / kernels.nr * b_panel;
+  }
+  plan.mc = even_block(divide_up(p.m, plan.row_chunks), kMc, kernels.mr);
+  if (plan.pack_a && !plan.share_a) plan.a_elements = plan.mc / kernels.mr * a_panel;
+  plan.scratch =
+      (plan.a_elements * (plan.share_a ? 1 : p.threads) + plan.b_elements * (plan.shared ? 1 : p.threads)) *
+      static_cast<int64_t>(sizeof(T));
 }
 
 template <class T>

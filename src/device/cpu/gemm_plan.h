@@ -37,10 +37,12 @@ struct GemmPlan {
   bool swapped = false;      // C is one row or column and computed as its transpose: A and B changed places
   bool bias_scalar = false;  // one element for all of C
   bool pack_a = false;
-  bool shared = false;             // packed: all threads work on one block of B, which they pack together
-  int64_t kc = 0, mc = 0, nc = 0;  // block sizes
+  bool shared = false;                     // packed: all threads work on blocks of B that they pack together,
+  bool share_a = false;                    // and on all of A so packed
+  int64_t kc = 0, mc = 0, nc = 0;          // block sizes
+  int64_t depth = 0;                       // shared: k's that are packed at once, whole blocks
   int64_t row_chunks = 1, col_chunks = 1;  // how one item is split over threads
-  int64_t a_elements = 0, b_elements = 0;  // packed blocks, per thread; B's once for all if shared
+  int64_t a_elements = 0, b_elements = 0;  // of what is packed, by each thread or shared
   const void* kernels = nullptr;           // GemmKernels<T>
   int64_t scratch = 0;                     // bytes
 

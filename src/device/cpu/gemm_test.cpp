@@ -139,6 +139,23 @@ TEST(Gemm, BatchesMatchDoubleReference) {
   }
 }
 
+// With many threads blocks of B are shared, several at once, and rows cut smaller: the sums stay the same.
+TEST(Gemm, ManyThreadsChangeNothing) {
+  const int64_t shapes[][3] = {{515, 300, 1100}, {1000, 160, 500}, {96, 2000, 700}, {70, 3300, 900}};
+  for (const auto& s : shapes) {
+    for (int transposes = 0; transposes < 4; ++transposes) {
+      GemmProblem p = problem(s[0], s[1], s[2], transposes & 1, transposes & 2);
+      p.bias = p.relu = true;
+      p.accumulate = transposes == 1;
+      const GemmRun<float> run(p);
+      const std::vector<float> one = run.ours(1);
+      for (const int threads : {2, 8, 16, 40})
+        EXPECT_EQ(run.ours(threads), one) << concat(s[0], " ", threads);
+    }
+  }
+  check<float>(problem(515, 300, 1100, false, false));
+}
+
 // Heads of an attention: (outer, time, batch, width) read in place.
 TEST(Gemm, TwoLevelsOfBatchMatchDoubleReference) {
   const int64_t outer = 3, heads = 4, time = 19, width = 8;

@@ -1,56 +1,28 @@
-// The part of GCC's OpenMP run-time that oneDNN calls, over our thread pool: one pool for its kernels
-// and ours, and how long idle threads spin is ours to decide (docs/decisions/0001-one-thread-pool.md).
-// Semantics are those of libgomp with dynamic adjustment off and one active level: a team has exactly
-// the size asked for, a nested one has 1. The names are found before libgomp's because the executable,
-// or the shared object that depends on oneDNN, comes before its dependencies in the lookup order.
+// The OpenMP functions that our oneDNN calls, over our thread pool: one pool for its kernels and ours, and
+// how long idle threads spin is ours to decide (docs/decisions/0001-one-thread-pool.md). Their names have a
+// prefix, in our copy of oneDNN as here, so that no other user of OpenMP in the process ever meets them
+// (docs/decisions/0015-a-private-onednn.md). As the OpenMP specification has it with dynamic adjustment off
+// and one active level: a team has the size asked for, a nested one has 1.
 #include "device/cpu/gomp_shim.h"
 
 #if PLIMSOLL_HAVE_ONEDNN
 
-#include <dlfcn.h>
+#include <algorithm>
 
-#include "device/cpu/thread_pool.h"
+#include "device/cpu/onednn.h"
 
 namespace plimsoll {
 namespace {
 
-thread_local int max_threads = 0;  // 0: all
-
-// The loop a thread is in, for `schedule(static)` loops that are not split at compile time.
-struct StaticLoop {
-  long start = 0, end = 0, step = 1, chunk = 0;
-  long trip = 0;  // -1: no more
-};
-thread_local StaticLoop loop;
-
-long iterations(const StaticLoop& l) { return (l.end - l.start + l.step - (l.step > 0 ? 1 : -1)) / l.step; }
-
-// The next iterations [first, last) of this member, counted from 0; false if it has none left.
-bool next_share(long& first, long& last) {
-  const team::Place me = team::place();
-  const long n = iterations(loop);
-  if (loop.chunk == 0) {
-    if (loop.trip > 0) return false;
-    long share = n / me.size, rest = n % me.size;
-    if (me.index < rest) {
-      rest = 0;
-      ++share;
-    }
-    first = share * me.index + rest;
-    last = first + share;
-  } else {
-    first = (loop.trip * me.size + me.index) * loop.chunk;
-    last = first + loop.chunk < n ? first + loop.chunk : n;
-  }
-  return first < last;
-}
+thread_local int max_threads = 1;
+thread_local team::Kind team_kind = team::Kind::whole;
 
 using Region = void (*)(void*);
 struct Task {
   Region region;
   void* data;
 };
-// GOMP_parallel_start returns before the region has run, so the task outlives the call.
+// The region runs on after GOMP_parallel_start has returned, so the task outlives the call.
 thread_local Task task;
 
 void run_member(void* t, int) {
@@ -58,69 +30,70 @@ void run_member(void* t, int) {
   copy.region(copy.data);
 }
 
+// Iterations of `for (i = start; i before end; i += step)`.
+long iterations(long start, long end, long step) {
+  if (step > 0) return start < end ? (end - start - 1) / step + 1 : 0;
+  return start > end ? (start - end - 1) / -step + 1 : 0;
+}
+
 }  // namespace
 
-ScopedThreads::ScopedThreads(int threads) noexcept : before_(max_threads) { max_threads = threads; }
-ScopedThreads::~ScopedThreads() { max_threads = before_; }
+ScopedThreads::ScopedThreads(int threads, team::Kind kind) noexcept
+    : threads_before_(max_threads), kind_before_(team_kind) {
+  max_threads = threads;
+  team_kind = kind;
+}
+ScopedThreads::~ScopedThreads() {
+  max_threads = threads_before_;
+  team_kind = kind_before_;
+}
+
+bool onednn_uses_our_pool() { return dnnl_version()->cpu_runtime == DNNL_RUNTIME_OMP; }
 
 }  // namespace plimsoll
 
-#define PLIMSOLL_EXPORT extern "C" __attribute__((visibility("default")))
+#define PLIMSOLL_SHIM extern "C" __attribute__((visibility("default")))
 
-PLIMSOLL_EXPORT int omp_get_max_threads() {
-  return plimsoll::max_threads > 0 ? plimsoll::max_threads : plimsoll::hardware_threads();
-}
-PLIMSOLL_EXPORT int omp_get_num_threads() { return plimsoll::team::place().size; }
-PLIMSOLL_EXPORT int omp_get_thread_num() { return plimsoll::team::place().index; }
-PLIMSOLL_EXPORT int omp_in_parallel() { return plimsoll::team::inside() ? 1 : 0; }
+PLIMSOLL_SHIM int plimsoll_omp_get_max_threads() { return plimsoll::max_threads; }
+PLIMSOLL_SHIM int plimsoll_omp_get_num_threads() { return plimsoll::team::place().size; }
+PLIMSOLL_SHIM int plimsoll_omp_get_thread_num() { return plimsoll::team::place().index; }
+PLIMSOLL_SHIM int plimsoll_omp_in_parallel() { return plimsoll::team::inside() ? 1 : 0; }
 
-PLIMSOLL_EXPORT void GOMP_parallel_start(plimsoll::Region region, void* data, unsigned threads) {
+PLIMSOLL_SHIM void plimsoll_GOMP_parallel_start(plimsoll::Region region, void* data, unsigned threads) {
   // A nested region runs on this thread alone and must leave the outer one's task as it is.
   if (!plimsoll::team::inside()) plimsoll::task = {region, data};
-  const int size = threads > 0 ? static_cast<int>(threads) : omp_get_max_threads();
-  plimsoll::team::begin(size, plimsoll::run_member, &plimsoll::task);
+  const int size = threads > 0 ? static_cast<int>(threads) : plimsoll::max_threads;
+  plimsoll::team::begin(plimsoll::team_kind, size, plimsoll::run_member, &plimsoll::task);
 }
-PLIMSOLL_EXPORT void GOMP_parallel_end() { plimsoll::team::end(); }
-PLIMSOLL_EXPORT void GOMP_parallel(plimsoll::Region region, void* data, unsigned threads, unsigned) {
-  GOMP_parallel_start(region, data, threads);
+PLIMSOLL_SHIM void plimsoll_GOMP_parallel_end() { plimsoll::team::end(); }
+PLIMSOLL_SHIM void plimsoll_GOMP_parallel(plimsoll::Region region, void* data, unsigned threads, unsigned) {
+  plimsoll_GOMP_parallel_start(region, data, threads);
   region(data);
-  GOMP_parallel_end();
+  plimsoll_GOMP_parallel_end();
 }
-PLIMSOLL_EXPORT void GOMP_barrier() { plimsoll::team::barrier(); }
+PLIMSOLL_SHIM void plimsoll_GOMP_barrier() { plimsoll::team::barrier(); }
 
-PLIMSOLL_EXPORT bool GOMP_loop_static_next(long* first, long* last) {
-  plimsoll::StaticLoop& l = plimsoll::loop;
-  if (l.trip < 0) return false;
-  long a = 0, b = 0;
-  if (!plimsoll::next_share(a, b)) return false;
-  l.trip = b == plimsoll::iterations(l) ? -1 : l.trip + 1;
-  *first = l.start + a * l.step;
-  *last = l.start + b * l.step;
-  return true;
+// schedule(static): a member gets its iterations in one piece, whatever chunk was asked for.
+PLIMSOLL_SHIM bool plimsoll_GOMP_loop_static_start(long start, long end, long step, long, long* first,
+                                                   long* last) {
+  const plimsoll::team::Place me = plimsoll::team::place();
+  const long count = plimsoll::iterations(start, end, step);
+  const long share = count / me.size, longer = count % me.size;  // the first members have one more
+  const long before = share * me.index + std::min<long>(me.index, longer);
+  const long mine = share + (me.index < longer ? 1 : 0);
+  *first = start + before * step;
+  *last = start + (before + mine) * step;
+  return mine > 0;
 }
-PLIMSOLL_EXPORT bool GOMP_loop_static_start(long start, long end, long step, long chunk, long* first,
-                                            long* last) {
-  const bool empty = step > 0 ? start > end : start < end;
-  plimsoll::loop = {start, empty ? start : end, step, chunk, 0};
-  return GOMP_loop_static_next(first, last);
-}
-PLIMSOLL_EXPORT void GOMP_loop_end_nowait() {}
-
-namespace plimsoll {
-
-bool onednn_uses_our_pool() {
-  // What oneDNN finds is what its own lookup scope gives: the global scope first, then ours.
-  void* const found = dlsym(RTLD_DEFAULT, "GOMP_parallel_start");
-  return found == nullptr || found == reinterpret_cast<void*>(&GOMP_parallel_start);
-}
-
-}  // namespace plimsoll
+PLIMSOLL_SHIM bool plimsoll_GOMP_loop_static_next(long*, long*) { return false; }
+PLIMSOLL_SHIM void plimsoll_GOMP_loop_end_nowait() {}
 
 #else
 
 namespace plimsoll {
 
-ScopedThreads::ScopedThreads(int) noexcept : before_(0) {}
+ScopedThreads::ScopedThreads(int threads, team::Kind kind) noexcept
+    : threads_before_(threads), kind_before_(kind) {}
 ScopedThreads::~ScopedThreads() = default;
 bool onednn_uses_our_pool() { return false; }
 

@@ -177,13 +177,15 @@ void backward(int64_t rows, int64_t n, const LayerNormGrad& a, T* partial, int t
   };
   parallel_for(groups, rows * n < 2 * kChunkElements ? 1 : threads, group);
   T *dgamma = static_cast<T*>(a.dgamma), *dbeta = static_cast<T*>(a.dbeta);
-  std::memset(dgamma, 0, row_bytes);
-  std::memset(dbeta, 0, row_bytes);
-  for (int64_t g = 0; g < groups; ++g) {
-    const T* sums = partial + g * 2 * n;
-    for (int64_t i = 0; i < n; ++i) dgamma[i] += sums[i];
-    for (int64_t i = 0; i < n; ++i) dbeta[i] += sums[n + i];
-  }
+  parallel_rows(n, 2 * groups, threads, [&](int64_t begin, int64_t end) {
+    std::fill(dgamma + begin, dgamma + end, T{0});
+    std::fill(dbeta + begin, dbeta + end, T{0});
+    for (int64_t g = 0; g < groups; ++g) {
+      const T* sums = partial + g * 2 * n;
+      for (int64_t i = begin; i < end; ++i) dgamma[i] += sums[i];
+      for (int64_t i = begin; i < end; ++i) dbeta[i] += sums[n + i];
+    }
+  });
 }
 
 }  // namespace

@@ -11,6 +11,22 @@ namespace {
 using Dims = dnnl::memory::dims;
 using Tag = dnnl::memory::format_tag;
 
+// Of what we call, only the gradients of weights have barriers inside, those of OpenMP and others that spin
+// (looked up in the sources of 3.2 and 3.7). All else may run thread by thread.
+team::Kind team_kind(const_dnnl_primitive_desc_t desc) {
+  dnnl_primitive_kind_t kind = dnnl_undefined_primitive;
+  dnnl_primitive_desc_query(desc, dnnl_query_primitive_kind, 0, &kind);
+  dnnl_prop_kind_t direction = dnnl_prop_kind_undef;
+  dnnl_primitive_desc_query(desc, dnnl_query_prop_kind, 0, &direction);
+  const char* name = "";
+  dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name);
+  const bool plain_conv = kind == dnnl_convolution &&
+                          std::string_view(name).find("gemm") == std::string_view::npos &&
+                          (direction == dnnl_forward_inference || direction == dnnl_backward_data);
+  const bool plain_matmul = kind == dnnl_matmul && std::string_view(name).starts_with("brg");
+  return plain_conv || plain_matmul || kind == dnnl_reorder ? team::Kind::each : team::Kind::whole;
+}
+
 }  // namespace
 
 const dnnl::engine& engine() {
@@ -21,6 +37,11 @@ const dnnl::engine& engine() {
 const dnnl::stream& stream() {
   static const auto* const s = new dnnl::stream(engine());
   return *s;
+}
+
+ForkMutex& making() {
+  static ForkMutex mutex(LockOrder::onednn);
+  return mutex;
 }
 
 dnnl::memory::data_type data_type(DType dtype) {
@@ -75,6 +96,7 @@ struct OnednnCall::Body {
   std::vector<int> indices;  // of the bindings
   int64_t scratch = 0;
   int threads = 1;
+  team::Kind team = team::Kind::whole;
 };
 
 OnednnCall::OnednnCall(const dnnl::primitive& primitive, std::span<const Binding> bindings, int threads)
@@ -83,6 +105,7 @@ OnednnCall::OnednnCall(const dnnl::primitive& primitive, std::span<const Binding
   b.primitive = primitive;
   b.threads = threads;
   const const_dnnl_primitive_desc_t desc = primitive.get_primitive_desc();
+  b.team = team_kind(desc);
   auto add = [&](int arg) {
     const const_dnnl_memory_desc_t md = dnnl_primitive_desc_query_md(desc, dnnl_query_exec_arg_md, arg);
     require(md != nullptr, "onednn", "the primitive has no argument ", arg);
@@ -109,10 +132,18 @@ int64_t OnednnCall::scratch_bytes() const { return body_->scratch; }
 
 void OnednnCall::run(void* const* args, int scratch_index) const {
   const Body& b = *body_;
+  if (b.team == team::Kind::whole) {
+    const int threads = available_threads(b.threads);
+    if (threads < b.threads) [[unlikely]] {
+      fail(ErrorKind::device, "onednn", "expected ", b.threads,
+           " threads, as when the program was made, got ", threads,
+           "; raise the limit on processes (ulimit -u), or compile with fewer threads");
+    }
+  }
   const size_t bound = b.indices.size();
   for (size_t i = 0; i < bound; ++i) dnnl_memory_set_data_handle(b.exec_args[i].memory, args[b.indices[i]]);
   if (b.scratch > 0) dnnl_memory_set_data_handle(b.exec_args[bound].memory, args[scratch_index]);
-  const ScopedThreads cap(b.threads);
+  const ScopedThreads cap(b.threads, b.team);
   const dnnl_status_t status = dnnl_primitive_execute(
       b.primitive.get(), stream().get(), static_cast<int>(b.exec_args.size()), b.exec_args.data());
   if (status != dnnl_success) [[unlikely]] {

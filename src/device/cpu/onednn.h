@@ -12,11 +12,15 @@
 
 #include <initializer_list>
 #include <memory>
-#include <oneapi/dnnl/dnnl.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 
+// The names in our copy of oneDNN, then its interface.
+#include <onednn_names.h>
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include "common/fork.h"
 #include "device/cpu/gomp_shim.h"
 #include "device/cpu/thread_pool.h"
 #include "plimsoll/error.h"
@@ -44,8 +48,12 @@ dnnl::primitive_attr user_scratchpad();
 // "onednn brgconv:avx2", for Kernel::name.
 std::string kernel_name(const dnnl::primitive_desc_base& desc);
 
+// Held while primitives are made, when oneDNN takes locks of its own: so a fork() waits for it to be out of
+// them.
+ForkMutex& making();
+
 // Turns the exceptions of oneDNN's C++ API into ours: {unsupported} where it has no implementation, so that
-// the next kernel is tried, {out_of_memory} and {device} otherwise.
+// the next kernel is tried, {out_of_memory} and {device} otherwise. One thread at a time; not to be nested.
 template <class F>
 auto checked(std::string_view place, F&& make) -> decltype(make());
 
@@ -67,7 +75,8 @@ class OnednnCall {
 
   // Bytes of scratch the primitive wants. run() takes them from args[`scratch_index`].
   int64_t scratch_bytes() const;
-  // Throws Error{device} if oneDNN reports a failure.
+  // Throws Error{device} if oneDNN reports a failure, or if a forked child gets too few threads for a
+  // primitive whose threads wait for each other.
   void run(void* const* args, int scratch_index) const;
 
  private:
@@ -78,6 +87,7 @@ class OnednnCall {
 template <class F>
 auto checked(std::string_view place, F&& make) -> decltype(make()) {
   try {
+    const std::lock_guard lock(making());
     return make();
   } catch (const dnnl::error& e) {
     const bool unsupported = e.status == dnnl_unimplemented;

@@ -8,9 +8,9 @@
 
 #include "device/cpu/thread_pool.h"
 
-extern "C" bool GOMP_loop_static_start(long, long, long, long, long*, long*);
-extern "C" bool GOMP_loop_static_next(long*, long*);
-extern "C" void GOMP_loop_end_nowait();
+extern "C" bool plimsoll_GOMP_loop_static_start(long, long, long, long, long*, long*);
+extern "C" bool plimsoll_GOMP_loop_static_next(long*, long*);
+extern "C" void plimsoll_GOMP_loop_end_nowait();
 
 namespace plimsoll {
 namespace {
@@ -109,11 +109,11 @@ void walk(void* context, int) {
   const long n = static_cast<long>(check.seen.size());
   const long start = check.step > 0 ? 0 : n - 1, end = check.step > 0 ? n : -1;
   long first = 0, last = 0;
-  for (bool more = GOMP_loop_static_start(start, end, check.step, check.chunk, &first, &last); more;
-       more = GOMP_loop_static_next(&first, &last)) {
+  for (bool more = plimsoll_GOMP_loop_static_start(start, end, check.step, check.chunk, &first, &last); more;
+       more = plimsoll_GOMP_loop_static_next(&first, &last)) {
     for (long i = first; check.step > 0 ? i < last : i > last; i += check.step) check.seen[i].fetch_add(1);
   }
-  GOMP_loop_end_nowait();
+  plimsoll_GOMP_loop_end_nowait();
 }
 
 TEST(GompShim, StaticLoopsCoverEveryIterationOnce) {
@@ -122,7 +122,7 @@ TEST(GompShim, StaticLoopsCoverEveryIterationOnce) {
     for (long step : {1, -1}) {
       for (size_t n : {0, 1, 2, 3, 17, 40}) {
         LoopCheck check{step, chunk, std::vector<std::atomic<int>>(n)};
-        team::begin(size, walk, &check);
+        team::begin(team::Kind::whole, size, walk, &check);
         walk(&check, 0);
         team::end();
         for (auto& s : check.seen)

@@ -1,5 +1,8 @@
 #include "device/cpu/rnn_support.h"
 
+#include <algorithm>
+
+#include "device/aligned.h"
 #include "device/cpu/row_chunks.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -91,22 +94,47 @@ Gemm input_gradient(const RnnSizes& s, int64_t gates) {
                .threads = s.threads});
 }
 
-// Threads share out the columns: each column is one sum in order of the rows.
+namespace {
+
+constexpr int64_t kColumns = 128;    // of one task
+constexpr int64_t kBlock = 256;      // whose sums are on the stack
+constexpr int64_t kSliceRows = 512;  // the fewest of a slice
+constexpr int64_t kSlices = 16;      // the most
+
+void sums_of_slice(const float* x, int64_t rows, int64_t stride, int64_t n, float* sums) {
+  HWY_DYNAMIC_DISPATCH(sums_f32)(x, u(rows), u(stride), u(n), sums);
+}
+void sums_of_slice(const double* x, int64_t rows, int64_t stride, int64_t n, double* sums) {
+  HWY_DYNAMIC_DISPATCH(sums_f64)(x, u(rows), u(stride), u(n), sums);
+}
+
+// Of n <= kBlock columns. Slices depend on the number of rows alone, and are added in their order.
+template <class T>
+void block_sums(const T* x, int64_t rows, int64_t stride, int64_t n, T* sums, int threads) {
+  alignas(64) T partial[kSlices * kBlock];
+  const int64_t slices = std::clamp<int64_t>(rows / kSliceRows, 1, kSlices), strips = divide_up(n, kColumns);
+  parallel_for(slices * strips, rows * n < 2 * kChunkElements ? 1 : threads, [&](int64_t task, int) noexcept {
+    const int64_t s = task / strips, j = task % strips * kColumns;
+    const int64_t begin = rows * s / slices, end = rows * (s + 1) / slices;
+    sums_of_slice(x + begin * stride + j, end - begin, stride, std::min(kColumns, n - j),
+                  partial + s * kBlock + j);
+  });
+  std::copy_n(partial, n, sums);
+  for (int64_t s = 1; s < slices; ++s) {
+    for (int64_t j = 0; j < n; ++j) sums[j] += partial[s * kBlock + j];
+  }
+}
+
+}  // namespace
+
 void column_sums(DType dtype, const void* x, int64_t rows, int64_t n, void* sums, int threads) {
-  constexpr int64_t kColumns = 128;
-  const int64_t chunks = divide_up(n, kColumns);
-  auto chunk = [&](int64_t c, int) noexcept {
-    const int64_t j = c * kColumns;
-    const size_t some = u(std::min(kColumns, n - j));
-    if (dtype == DType::f64) {
-      HWY_DYNAMIC_DISPATCH(sums_f64)
-      (static_cast<const double*>(x) + j, u(rows), u(n), some, static_cast<double*>(sums) + j);
-    } else {
-      HWY_DYNAMIC_DISPATCH(sums_f32)
-      (static_cast<const float*>(x) + j, u(rows), u(n), some, static_cast<float*>(sums) + j);
+  const auto typed = [&]<class T>(T*) {
+    for (int64_t j = 0; j < n; j += kBlock) {
+      block_sums(static_cast<const T*>(x) + j, rows, n, std::min(kBlock, n - j), static_cast<T*>(sums) + j,
+                 threads);
     }
   };
-  parallel_for(chunks, rows * n < 2 * kChunkElements ? 1 : threads, chunk);
+  dtype == DType::f64 ? typed(static_cast<double*>(nullptr)) : typed(static_cast<float*>(nullptr));
 }
 
 }  // namespace plimsoll

@@ -51,7 +51,7 @@ std::variant<Gemm, HalfGemm> input_projection(const RnnSizes& s, int64_t gates);
 Gemm weight_gradient(const RnnSizes& s, int64_t gates, int64_t n);
 Gemm input_gradient(const RnnSizes& s, int64_t gates);
 
-// sums[j] = sum over i of x[i * n + j], in order of i.
+// sums[j] = sum over i of x[i * n + j], in an order that depends on `rows` alone.
 void column_sums(DType dtype, const void* x, int64_t rows, int64_t n, void* sums, int threads);
 
 }  // namespace plimsoll

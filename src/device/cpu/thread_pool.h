@@ -18,7 +18,7 @@ inline constexpr int kMaxThreads = 256;
 int hardware_threads();
 
 // Starts workers until `wanted` threads, the caller included, can run at once. Returns how many can: fewer
-// if the system refuses more, never less than 1.
+// if the system refuses more or `wanted` is above kMaxThreads, never less than 1.
 int available_threads(int wanted);
 
 // Keeps idle workers spinning between kernels (for at most some 500 microseconds without a job), so that
@@ -29,6 +29,9 @@ class ParallelRegion {
   ~ParallelRegion();
   ParallelRegion(const ParallelRegion&) = delete;
   ParallelRegion& operator=(const ParallelRegion&) = delete;
+
+ private:
+  std::atomic<int>* open_;
 };
 
 namespace team {
@@ -43,14 +46,18 @@ bool inside() noexcept;  // in a team of more than one
 
 using Member = void (*)(void* context, int index);
 
+enum class Kind {
+  whole,  // all members run at the same time and may use barrier(); waits until the pool is free
+  each,   // every member runs once, whoever has time for it: what no worker has begun the caller does
+  help,   // members are alike, and one that has not begun when the caller is done is left out
+};
+
 // Runs member(context, i) on a team: i = 1 .. size-1 on workers, while the caller goes on and must do
-// index 0 itself before it calls end(). Nested calls get a team of 1.
-// try_begin: size may come out smaller, and is 1 if the pool is busy. begin: exactly `size` threads that run
-// at the same time (they may use barrier()), waiting until the pool is free.
-int try_begin(int size, Member member, void* context) noexcept;
-void begin(int size, Member member, void* context) noexcept;
+// index 0 itself before it calls end(). Nested calls get a team of 1. Never waits for a thread that the
+// system refuses: then a whole team is smaller, as place() tells, and others have fewer threads at work.
+void begin(Kind kind, int size, Member member, void* context) noexcept;
 void end() noexcept;
-// Waits until every member of the team is here.
+// Waits until every member of the (whole) team is here.
 void barrier() noexcept;
 
 }  // namespace team
@@ -69,16 +76,19 @@ void parallel_for(int64_t chunks, int threads, F&& body) {
     for (int64_t c = 0; c < chunks; ++c) body(c, 0);
     return;
   }
-  constexpr int64_t kMostParts = 32;  // more threads share them
+  constexpr int64_t kMostParts = 64;  // more threads share them
   struct alignas(64) Part {
-    std::atomic<int64_t> next{0};
-    int64_t end = 0;
+    std::atomic<int64_t> next;
+    int64_t end;
   };
   struct Context {
     std::remove_reference_t<F>* body;
     int64_t parts;
     Part part[kMostParts];
-  } context{&body, most < kMostParts ? most : kMostParts, {}};
+  };
+  Context context;
+  context.body = &body;
+  context.parts = most < kMostParts ? most : kMostParts;
   for (int64_t i = 0, first = 0; i < context.parts; ++i) {
     context.part[i].next.store(first, std::memory_order_relaxed);
     first += chunks / context.parts + (i < chunks % context.parts);
@@ -89,13 +99,15 @@ void parallel_for(int64_t chunks, int threads, F&& body) {
     for (int64_t i = 0; i < c.parts; ++i) {
       Part& part = c.part[(index + i) % c.parts];
       for (;;) {
+        // Looked at before it is counted: a part that is done is left in the caches of all.
+        if (part.next.load(std::memory_order_relaxed) >= part.end) break;
         const int64_t chunk = part.next.fetch_add(1, std::memory_order_relaxed);
         if (chunk >= part.end) break;
         (*c.body)(chunk, index);
       }
     }
   };
-  team::try_begin(static_cast<int>(most), member, &context);
+  team::begin(team::Kind::help, static_cast<int>(most), member, &context);
   member(&context, 0);
   team::end();
 }

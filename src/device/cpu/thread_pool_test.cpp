@@ -108,7 +108,7 @@ TEST(ThreadPool, ATeamMeetsAtItsBarriers) {
   const int size = available_threads(3);
   if (size < 3) GTEST_SKIP() << "the system gives no three threads";
   BarrierCheck check;
-  team::begin(size, meet, &check);
+  team::begin(team::Kind::whole, size, meet, &check);
   EXPECT_EQ(team::place().size, 3);
   EXPECT_TRUE(team::inside());
   meet(&check, 0);
@@ -116,6 +116,57 @@ TEST(ThreadPool, ATeamMeetsAtItsBarriers) {
   EXPECT_FALSE(team::inside());
   EXPECT_EQ(check.arrived.load(), 150);
   EXPECT_EQ(check.early.load(), 0);
+}
+
+struct RunCount {
+  std::array<std::atomic<int>, 400> runs{};
+  std::atomic<int> wrong{0};
+};
+
+void count_run(void* context, int index) {
+  auto& count = *static_cast<RunCount*>(context);
+  count.runs[static_cast<size_t>(index)].fetch_add(1);
+  if (team::place().index != index || !team::inside()) count.wrong.fetch_add(1);
+}
+
+TEST(ThreadPool, EveryMemberOfATeamOfEachRunsOnceWhateverTheThreads) {
+  for (const int size : {2, 3, 40, 300}) {
+    RunCount count;
+    team::begin(team::Kind::each, size, count_run, &count);
+    EXPECT_EQ(team::place().size, size);
+    count_run(&count, 0);
+    team::end();
+    for (int i = 0; i < 400; ++i) EXPECT_EQ(count.runs[static_cast<size_t>(i)].load(), i < size ? 1 : 0);
+    EXPECT_EQ(count.wrong.load(), 0);
+    EXPECT_FALSE(team::inside());
+  }
+}
+
+// Three threads of the application, teams of all kinds and changing sizes: a worker that comes late to one
+// team must do no harm to the next.
+TEST(ThreadPool, TeamsFollowEachOtherWithoutWaitingForLateWorkers) {
+  std::atomic<int> wrong{0};
+  const auto caller = [&](int seed) {
+    for (int round = 0; round < 150; ++round) {
+      const int size = 2 + (round * 7 + seed) % 7;
+      RunCount count;
+      const auto kind = round % 3 == 0 ? team::Kind::whole : team::Kind::each;
+      team::begin(kind, size, count_run, &count);
+      const int told = team::place().size;
+      if (told > 1) count_run(&count, 0);
+      team::end();
+      for (int i = 0; told > 1 && i < 10; ++i)
+        if (count.runs[static_cast<size_t>(i)].load() != (i < told ? 1 : 0)) wrong.fetch_add(1);
+      wrong.fetch_add(count.wrong.load());
+      std::atomic<int> chunks{0};
+      parallel_for(size, size, [&](int64_t, int) noexcept { chunks.fetch_add(1); });
+      if (chunks.load() != size) wrong.fetch_add(1);
+    }
+  };
+  std::thread others[] = {std::thread(caller, 1), std::thread(caller, 2)};
+  caller(0);
+  for (std::thread& t : others) t.join();
+  EXPECT_EQ(wrong.load(), 0);
 }
 
 TEST(ThreadPool, AForkedChildStartsAfresh) {

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "device/aligned.h"
-#include "device/cpu/thread_pool.h"
+#include "device/cpu/row_chunks.h"
 #include "device/cpu/tile_plan.h"
 
 namespace plimsoll {
@@ -265,14 +265,18 @@ class ChunkRun {
   char* slots_[kTileSlots];
 };
 
+// Element by element the chunks are merged in their order, whoever does it.
 void combine_partials(const TilePlan& p, void* const* args) {
   for (const TilePlan::FoldStep& fold : p.folds) {
-    char* first = static_cast<char*>(args[p.scratch_argument]) + fold.shared;
-    const int64_t bytes = fold.elements * static_cast<int64_t>(fold.fns.acc_size);
-    for (int64_t c = 1; c < p.chunks; ++c) {
-      fold.fns.merge(first + c * bytes, static_cast<size_t>(fold.elements), first);
-    }
-    ChunkRun::finish_fold(fold, first, 0, fold.elements, args);
+    char* const first = static_cast<char*>(args[p.scratch_argument]) + fold.shared;
+    const auto size = static_cast<int64_t>(fold.fns.acc_size);
+    parallel_rows(fold.elements, p.chunks, p.threads, [&](int64_t begin, int64_t end) {
+      for (int64_t c = 1; c < p.chunks; ++c) {
+        fold.fns.merge(first + (c * fold.elements + begin) * size, static_cast<size_t>(end - begin),
+                       first + begin * size);
+      }
+      ChunkRun::finish_fold(fold, first + begin * size, begin, end - begin, args);
+    });
   }
 }
 

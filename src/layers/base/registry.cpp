@@ -4,6 +4,7 @@
 #include <mutex>
 #include <random>
 
+#include "common/fork.h"
 #include "layers/base/class_list.h"
 #include "plimsoll/config.h"
 #include "plimsoll/error.h"
@@ -32,12 +33,12 @@ const ClassDef* find_row(Family family, std::string_view name) {
 }
 
 struct SeedSource {
-  std::mutex mutex;
+  ForkMutex mutex{LockOrder::seeds};
   std::mt19937_64 engine{std::random_device{}()};
 };
 SeedSource& seeds() {
-  static SeedSource source;
-  return source;
+  static SeedSource* const source = new SeedSource;  // fork() knows its mutex: never destroyed
+  return *source;
 }
 
 }  // namespace
