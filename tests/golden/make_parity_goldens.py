@@ -88,7 +88,8 @@ def transformer(w, x, heads=4):
     n, t, width = x.shape
     q, k, v = (w.dense(f"multi_head_attention/{part}", x, width).view(n, t, heads, -1).transpose(1, 2)
                for part in ("query", "key", "value"))
-    mixed = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(n, t, width)
+    weights = torch.softmax(q @ k.transpose(-1, -2) / np.sqrt(q.shape[-1]), -1)  # torch 1.13 has no function for it
+    mixed = (weights @ v).transpose(1, 2).reshape(n, t, width)
     x = layer_norm(w, "layer_normalization", x + w.dense("multi_head_attention/output", mixed, width))
     hidden = F.gelu(w.dense("dense", x, 4 * width))
     x = layer_norm(w, "layer_normalization_1", x + w.dense("dense_1", hidden, width))

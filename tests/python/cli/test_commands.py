@@ -78,12 +78,16 @@ def test_convert_goes_between_all_kinds_and_keeps_predictions(trained):
     trained.run("convert", "m.keras", "a.weights.h5")
 
 
-def test_completion_is_valid_in_the_shells_there_are(place):
-    for shell in ("bash", "zsh", "fish"):
-        script = place.run("completion", shell).out
-        assert "train" in script and "--loss" in script or "-l loss" in script
-        if shutil.which(shell):
-            subprocess.run([shell, "-n"], input=script, text=True, check=True)
+def needs(program):
+    return pytest.mark.skipif(not shutil.which(program), reason=f"{program} is not installed")
+
+
+@pytest.mark.parametrize("shell, option", [("bash", "--loss"), pytest.param("zsh", "--loss", marks=needs("zsh")),
+                                           pytest.param("fish", "-l loss", marks=needs("fish"))])
+def test_completion_is_valid_in_every_shell(place, shell, option):
+    script = place.run("completion", shell).out
+    assert "train" in script and option in script
+    subprocess.run([shell, "-n"], input=script, text=True, check=True)
 
 
 def test_bash_completes_commands_and_options(place):
@@ -99,7 +103,7 @@ def test_bash_completes_commands_and_options(place):
     assert complete("plimsoll", "train", "m.yaml", "--data", "d.n") == ["d.npz"]
 
 
-@pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")
+@needs("fish")
 def test_fish_completes_commands_and_options(place):
     (place / "plimsoll.fish").write_text(place.run("completion", "fish").out)
 
@@ -116,7 +120,7 @@ def test_fish_completes_commands_and_options(place):
     assert complete("plimsoll train m.yaml --data d.n") == ["d.npz"]
 
 
-@pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not installed")
+@needs("zsh")
 def test_zsh_completes_without_a_configuration(place):
     (place / "plimsoll.zsh").write_text(place.run("completion", "zsh").out)
 
@@ -134,16 +138,19 @@ def test_zsh_completes_without_a_configuration(place):
     assert "m.yaml" in complete("plimsoll", "train", "m.y")
 
 
-def test_the_manual_page_renders_with_every_command(place):
+def test_the_manual_page_has_every_command(place):
     page = place.run("man").out
     for word in ("train", "predict", "evaluate", "inspect", "convert", "devices", "demo", "version", "EXIT STATUS"):
         assert word in page
-    if shutil.which("man"):
-        (place / "plimsoll.1").write_text(page)
-        shown = subprocess.run(["man", "--warnings", "-l", "plimsoll.1"], cwd=place.folder, capture_output=True, text=True, check=True,
-                               env={"MANPAGER": "cat", "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANWIDTH": "100"})
-        assert shown.stderr == ""
-        assert "--validation-split" in shown.stdout
+
+
+@needs("man")
+def test_the_manual_page_renders(place):
+    (place / "plimsoll.1").write_text(place.run("man").out)
+    shown = subprocess.run(["man", "--warnings", "-l", "plimsoll.1"], cwd=place.folder, capture_output=True, text=True, check=True,
+                           env={"MANPAGER": "cat", "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANWIDTH": "100"})
+    assert shown.stderr == ""
+    assert "--validation-split" in shown.stdout
 
 
 def test_version_and_devices_answer(place):

@@ -10,7 +10,7 @@ import pytest
 NEEDED = ["ipykernel", "jupyter_client", "nbclient", "nbformat", "jupyter_kernel_test"]
 missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
 if missing:
-    message = f"GUARD TESTS SKIPPED: pip install -r tests/requirements.txt (missing: {', '.join(missing)})"
+    message = f"the guard's tests are skipped: pip install -r tests/requirements.txt (missing: {', '.join(missing)})"
     if os.environ.get("CI"):
         raise RuntimeError(message)
     print(message, file=sys.stderr)

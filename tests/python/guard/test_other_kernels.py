@@ -35,7 +35,7 @@ KERNELS = {
 def test_it_runs_dies_and_runs_again(name, folders, start):
     here, command, prints, kills, get_it = KERNELS[name]
     if not here():
-        pytest.skip(f"THE KERNEL {name} IS NOT HERE AND NOT TESTED: {get_it}")
+        pytest.skip(f"the kernel {name} is not here: {get_it}")
     write_spec(pathlib.Path(folders) / "data", f"guarded-{name}", command=command)
     kernel = start(f"guarded-{name}")
     for _ in range(2):

@@ -53,13 +53,12 @@ def assert_close(got, want, tolerance=1e-5):
         np.testing.assert_allclose(g, w, rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("suffix", [".keras", ".h5"])
-def test_what_keras_saves_predicts_the_same_here(tool, model, tmp_path, suffix):
-    if suffix == ".h5" and model.name != "chain":
-        pytest.skip("Keras 3 cannot read operations back from .h5 itself")
+def test_what_keras_saves_predicts_the_same_here(tool, model, tmp_path):
     xs = batch(model)
-    model.save(tmp_path / f"m{suffix}")
-    assert_close(tool.predict(tmp_path / f"m{suffix}", xs), predicted(model, xs))
+    # Keras 3 cannot read operations back from .h5 itself.
+    for name in ("m.keras", "m.h5") if model.name == "chain" else ("m.keras",):
+        model.save(tmp_path / name)
+        assert_close(tool.predict(tmp_path / name, xs), predicted(model, xs))
 
 
 @pytest.mark.parametrize("suffix", [".keras", ".h5"])
