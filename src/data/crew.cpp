@@ -5,13 +5,20 @@
 #include <system_error>
 #include <utility>
 
+#include "memory/budget.h"
+
 namespace plimsoll::data {
 
 Crew::Crew(ChunkMaker maker, int threads, int64_t ahead)
     : maker_(std::move(maker)), ahead_(static_cast<size_t>(std::max<int64_t>(1, ahead))) {
   threads_.reserve(static_cast<size_t>(threads));
   try {
-    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+    for (int i = 0; i < threads; ++i) {
+      threads_.emplace_back([this, budget = Budget::current()] {
+        const BudgetScope scope(budget);  // what they take counts where the reader's bytes do
+        run();
+      });
+    }
   } catch (const std::system_error&) {  // No more threads to be had: those that run will do, or none.
   } catch (const std::bad_alloc&) {
   }

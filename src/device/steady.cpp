@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "memory/budget.h"
 #include "memory/buffer.h"
 #include "plimsoll/error.h"
 
@@ -11,7 +12,7 @@ std::shared_ptr<SteadyCopy> SteadyCopy::make(const KernelQuery& q, int i, int64_
   const auto input = static_cast<size_t>(i);
   if (input >= q.steady.size() || q.steady[input] == nullptr) return nullptr;
   // Under a line the bytes belong to what a step cannot do without, and forecasts know nothing of copies.
-  if (account::limit() != account::kNoLimit) return nullptr;
+  if (account::under_line()) return nullptr;
   try {
     std::shared_ptr<Buffer> copy = Buffer::make(bytes + beside, Owner::weights);
     return std::shared_ptr<SteadyCopy>(new SteadyCopy(q.steady[input]->buffer(), std::move(copy), beside));

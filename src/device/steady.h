@@ -17,7 +17,7 @@ class Buffer;
 // at a time.
 class SteadyCopy {
  public:
-  // Null if input `i` is not steady, if the account has a limit, or if there are no bytes: the kernel then
+  // Null if input `i` is not steady, under a line of the account, or if there are no bytes: the kernel then
   // does without. `beside`: bytes of another input that goes into the copy, steady or not.
   static std::shared_ptr<SteadyCopy> make(const KernelQuery& q, int i, int64_t bytes, int64_t beside = 0);
 

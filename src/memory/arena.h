@@ -1,12 +1,16 @@
 // Arena: the bytes that the temporaries of a model live in, as one mapping. Its addresses are reserved at
 // once and backed by memory as it grows, so base() stays where it is when a second, larger Program joins.
-// Charged to the account as Owner::arena. Owned together by the Programs of a model; ensure() and trim() must
-// not be called while one of them runs, nor by two threads at once.
+// Charged to the account as Owner::arena, and to the Budget that is current when it is first grown. Owned
+// together by the Programs of a model; ensure() and trim() must not be called while one of them runs, nor by
+// two threads at once.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 namespace plimsoll {
+
+class Budget;
 
 class Arena {
  public:
@@ -38,6 +42,7 @@ class Arena {
   int64_t committed_ = 0;
   int64_t reserved_ = 0;
   int64_t wanted_;
+  std::shared_ptr<Budget> budget_;
 };
 
 }  // namespace plimsoll
