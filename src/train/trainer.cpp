@@ -1,6 +1,8 @@
 #include "train/trainer.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "memory/arena.h"
 #include "memory/buffer.h"
@@ -10,6 +12,7 @@
 #include "plimsoll/ops/math.h"
 #include "plimsoll/ops/reduce.h"
 #include "plimsoll/ops/shape.h"
+#include "train/optimizers/loss_scale.h"
 #include "train/planned_state.h"
 
 namespace plimsoll {
@@ -39,6 +42,19 @@ std::vector<TensorType> batched(const std::vector<TensorType>& records, int64_t 
   return types;
 }
 
+// Each tensor of a batch has a row for each sample.
+void check_rows(const BatchTypes& types) {
+  std::optional<int64_t> rows;
+  for (const std::vector<TensorType>* list : {&types.x, &types.y, &types.weights}) {
+    for (const TensorType& t : *list) {
+      require(t.shape.rank() > 0, "batch", "expected tensors with an axis of samples, got a scalar");
+      if (!rows) rows = t.shape[0];
+      require(t.shape[0] == *rows, "batch", "expected ", *rows, " samples as in the first tensor, got ",
+              t.shape[0]);
+    }
+  }
+}
+
 // Readers use the bytes of a batch again once nobody else holds them.
 struct Emptied {
   std::vector<Tensor>& list;
@@ -61,10 +77,14 @@ int64_t BatchTypes::charge() const {
   return sum;
 }
 
-Trainer::Trainer(Layer network) : network_(std::move(network)), arena_(std::make_shared<Arena>()) {}
+Trainer::Trainer(Layer network)
+    : network_(std::move(network)), budget_(std::make_shared<Budget>()), arena_(std::make_shared<Arena>()) {}
 
 void Trainer::compile(const CompileArgs& args) {
-  auto optimizer = std::make_unique<OptimizerState>(args.optimizer);
+  require(args.threads >= 0, "compile", "expected a number of threads >= 0, got ", args.threads);
+  const BudgetScope scope(budget_);
+  const bool half = args.auto_scale_loss && network_->dtype_policy() == "mixed_float16";
+  auto optimizer = std::make_unique<OptimizerState>(half ? with_loss_scale(args.optimizer) : args.optimizer);
   // What does not fit the outputs is said now, where they are known.
   if (!net().outputs().empty()) Objective(args, net().output_names());
   CompileArgs kept = args;
@@ -81,6 +101,9 @@ void Trainer::set_threads(int threads) {
 }
 
 void Trainer::set_class_weight(const std::map<int64_t, double>& weights) {
+  for (const auto& [label, weight] : weights)
+    require(std::isfinite(weight), "fit", "expected finite class weights, got ", weight, " for class ",
+            label);
   if (weights == class_weight_) return;
   class_weight_ = weights;
   programs_.remove_if([](const Ready& r) { return r.kind == StepKind::train; });
@@ -103,6 +126,7 @@ Tensor Trainer::class_weights(const Tensor& y) const {
 }
 
 void Trainer::trace_step(Trace& trace, StepKind kind, const BatchTypes& types, const Parts& parts) const {
+  check_rows(types);
   Graph& graph = trace.graph();
   const std::vector<Tensor> x = add_inputs(graph, "x", types.x);
   StepTargets t;
@@ -136,7 +160,7 @@ void Trainer::trace_step(Trace& trace, StepKind kind, const BatchTypes& types, c
     std::vector<Tensor> values;
     for (const VariablePtr& v : weights) values.push_back(trace.initial_value(v));
     parts.optimizer->build(weights);
-    const std::vector<Tensor> grads = gradients(parts.optimizer->scaled(loss.minimized), values);
+    const std::vector<Tensor> grads = gradients(parts.optimizer->scaled(trace, loss.minimized), values);
     graph.set_layer("optimizer");
     parts.optimizer->apply(trace, weights, grads);
   }
@@ -152,6 +176,7 @@ CompileOptions Trainer::compile_options() const {
 }
 
 Program& Trainer::make_program(StepKind kind, BatchTypes types) {
+  const BudgetScope scope(budget_);
   Graph graph;
   Trace trace(graph, kind == StepKind::train);
   std::unique_ptr<Objective> first;  // whose sums may be half made until there is a program

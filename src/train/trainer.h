@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "layers/base/functional.h"
+#include "memory/budget.h"
 #include "plimsoll/model.h"
 #include "plimsoll/program.h"
 #include "train/objective.h"
@@ -61,6 +62,8 @@ class Trainer {
   std::vector<VariablePtr> metric_states() const;
   const CompileArgs& args() const { return args_; }
   const Arena& arena() const { return *arena_; }
+  // What the programs, their arena and the state take counts here, for as long as it is held.
+  Budget& budget() const { return *budget_; }
 
  private:
   struct Ready {
@@ -85,6 +88,7 @@ class Trainer {
   std::unique_ptr<OptimizerState> optimizer_;
   std::unique_ptr<Objective> objective_;  // made with the first program
   std::map<int64_t, double> class_weight_;
+  std::shared_ptr<Budget> budget_;
   std::shared_ptr<Arena> arena_;
   std::list<Ready> programs_;
   std::vector<Tensor> inputs_, outputs_;  // of the step that runs
