@@ -46,6 +46,7 @@ class Program {
   static Program compile(const Graph& graph, const CompileOptions& options = {});
   // What compile() would need, without taking it.
   static MemoryReport forecast(const Graph& graph, const CompileOptions& options = {});
+  // One that was moved away can be assigned to and destroyed; all else throws Error{invalid_argument}.
   Program(Program&&) noexcept;
   Program& operator=(Program&&) noexcept;
   ~Program();
@@ -65,6 +66,7 @@ class Program {
  private:
   struct Body;
   explicit Program(std::unique_ptr<Body> body);
+  Body& body() const;
   std::unique_ptr<Body> body_;
 };
 

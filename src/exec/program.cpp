@@ -162,6 +162,11 @@ Program::Program(Program&&) noexcept = default;
 Program& Program::operator=(Program&&) noexcept = default;
 Program::~Program() = default;
 
+Program::Body& Program::body() const {
+  require(body_ != nullptr, "program", "expected a program, got one that was moved away");
+  return *body_;
+}
+
 Program Program::compile(const Graph& graph, const CompileOptions& options) {
   try {
     if (!options.device) return Program(Body::on_cpu(run_passes(graph, options.skip_passes), options));
@@ -182,33 +187,34 @@ MemoryReport Program::forecast(const Graph& graph, const CompileOptions& options
 }
 
 void Program::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) {
-  body_->bind(inputs, outputs);
+  Body& b = body();
+  b.bind(inputs, outputs);
   const FlushDenormals small;
-  if (!body_->steps->parallel()) return body_->steps->run(body_->in.data(), body_->out.data());
+  if (!b.steps->parallel()) return b.steps->run(b.in.data(), b.out.data());
   const ParallelRegion region;
-  body_->steps->run(body_->in.data(), body_->out.data());
+  b.steps->run(b.in.data(), b.out.data());
 }
 
 std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) {
-  std::vector<Tensor> outputs(body_->out.size());
+  std::vector<Tensor> outputs(body().out.size());
   run(inputs, outputs);
   return outputs;
 }
 
-const MemoryReport& Program::memory() const { return body_->memory; }
-std::string Program::text() const { return body_->steps->text(); }
-size_t Program::steps() const { return body_->steps->size(); }
+const MemoryReport& Program::memory() const { return body().memory; }
+std::string Program::text() const { return body().steps->text(); }
+size_t Program::steps() const { return body().steps->size(); }
 
 std::vector<std::pair<std::string, double>> Program::profile(std::span<const Tensor> inputs, int runs) {
-  std::vector<Tensor> outputs(body_->out.size());
+  std::vector<Tensor> outputs(body().out.size());
   run(inputs, outputs);
   std::vector<double> seconds(steps(), 0.0);
   const FlushDenormals small;
   const ParallelRegion region;
-  for (int i = 0; i < runs; ++i) body_->steps->run_timed(body_->in.data(), body_->out.data(), seconds);
+  for (int i = 0; i < runs; ++i) body().steps->run_timed(body().in.data(), body().out.data(), seconds);
   std::vector<std::pair<std::string, double>> rows;
   for (size_t i = 0; i < seconds.size(); ++i)
-    rows.emplace_back(body_->steps->step_name(i), seconds[i] / runs);
+    rows.emplace_back(body().steps->step_name(i), seconds[i] / runs);
   return rows;
 }
 
