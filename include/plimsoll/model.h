@@ -97,14 +97,15 @@ struct PredictArgs {
   std::vector<CallbackPtr> callbacks = {};
 };
 
-// What a training step over a batch would hold, in bytes.
+// What a training step over a batch would hold, in bytes, as the account counts them.
 struct MemoryForecast {
   int64_t weights = 0;  // with what layers keep beside them
   int64_t state = 0;    // of the optimizer and metrics
   int64_t arena = 0;    // activations, gradients and scratch, exact
   int64_t constants = 0;
-  int64_t data = 0;  // batches in flight
-  int64_t total() const { return weights + state + arena + constants + data; }
+  int64_t programs = 0;  // of the steps themselves: graphs, plans, kernels with their code
+  int64_t data = 0;      // batches in flight
+  int64_t total() const { return weights + state + arena + constants + programs + data; }
   // Shares of the arena at its fullest, heaviest first.
   std::vector<std::pair<std::string, int64_t>> layers = {};
 };

@@ -23,6 +23,7 @@ std::shared_ptr<SteadyCopy> SteadyCopy::make(const KernelQuery& q, int i, int64_
 }
 
 void* SteadyCopy::data() const { return copy_->data(); }
+int64_t SteadyCopy::charged() const { return Buffer::charge_for(copy_->bytes()); }
 
 char* SteadyCopy::kept_beside() const {
   return static_cast<char*>(copy_->data()) + copy_->bytes() - static_cast<int64_t>(beside_);

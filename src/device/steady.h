@@ -22,6 +22,7 @@ class SteadyCopy {
   static std::shared_ptr<SteadyCopy> make(const KernelQuery& q, int i, int64_t bytes, int64_t beside = 0);
 
   void* data() const;
+  int64_t charged() const;
   // Whether the input, or the one beside it, may have changed since update() was last called. Never false in
   // error: contents that someone holds a pointer to write with count as changed in every run.
   bool stale(const void* beside = nullptr) const;

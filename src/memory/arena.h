@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "memory/in_use.h"
+
 namespace plimsoll {
 
 class Budget;
@@ -34,6 +36,8 @@ class Arena {
   void* base() const { return base_; }          // nullptr before the first ensure() of more than 0 bytes
   int64_t bytes() const { return committed_; }  // usable and charged: whole pages
   int64_t reserved() const { return reserved_; }
+  // Taken by whoever runs in this arena, or changes it.
+  InUse& in_use() { return in_use_; }
 
  private:
   bool reserve(int64_t least) noexcept;
@@ -43,6 +47,7 @@ class Arena {
   int64_t reserved_ = 0;
   int64_t wanted_;
   std::shared_ptr<Budget> budget_;
+  InUse in_use_;
 };
 
 }  // namespace plimsoll

@@ -73,13 +73,28 @@ BudgetScope::~BudgetScope() { the_current = std::move(before_); }
 
 namespace account {
 
+namespace {
+
+// What can be made again goes before a budget refuses, as it does before the account does.
+void take_from(Budget& budget, Owner owner, int64_t bytes) {
+  for (;;) {
+    try {
+      return budget.take(owner, bytes);
+    } catch (const Error&) {
+      if (!reclaim()) throw;
+    }
+  }
+}
+
+}  // namespace
+
 bool under_line() noexcept {
   return limit() != kNoLimit || (the_current != nullptr && the_current->has_line());
 }
 
 void charge(Owner owner, int64_t bytes, Budget* budget) {
   if (budget == nullptr) return charge(owner, bytes);
-  budget->take(owner, bytes);
+  take_from(*budget, owner, bytes);
   try {
     charge(owner, bytes);
   } catch (...) {

@@ -11,9 +11,10 @@
 namespace plimsoll {
 namespace {
 
-int64_t bytes_of(const std::vector<VariablePtr>& variables) {
+int64_t charge_of(const std::vector<VariablePtr>& variables) {
   int64_t sum = 0;
-  for (const VariablePtr& v : variables) sum += byte_size(v->value.dtype(), v->value.shape());
+  for (const VariablePtr& v : variables)
+    sum += Buffer::charge_for(byte_size(v->value.dtype(), v->value.shape()));
   return sum;
 }
 
@@ -29,10 +30,11 @@ struct Line {
 };
 
 MemoryForecast as_forecast(const Trainer& trainer, const StepForecast& f, int64_t data) {
-  return {.weights = bytes_of(trainer.network()->all_variables()),
+  return {.weights = charge_of(trainer.network()->all_variables()),
           .state = f.state,
           .arena = f.program.arena,
           .constants = f.program.constants,
+          .programs = f.program.program,
           .data = data,
           .layers = f.program.layers};
 }
@@ -42,11 +44,15 @@ Needed needed(const Trainer& trainer, const Dataset& data, int64_t batch) {
   const BatchTypes types = BatchTypes::of(data.types(), batch);
   const StepForecast f = trainer.forecast(StepKind::train, types);
   Needed n{as_forecast(trainer, f, types.charge() * data.batches_held()), 0};
-  if (const int64_t rest = data.records().value_or(0) % batch; rest > 0)
-    n.step.constants +=
-        trainer.forecast(StepKind::train, BatchTypes::of(data.types(), rest)).program.constants;
+  int64_t programs_to_come = f.program_to_come;
+  if (const int64_t rest = data.records().value_or(0) % batch; rest > 0) {
+    const StepForecast last = trainer.forecast(StepKind::train, BatchTypes::of(data.types(), rest));
+    n.step.constants += last.program.constants;
+    n.step.programs += last.program.program;
+    programs_to_come += last.program_to_come;
+  }
   const int64_t arena = trainer.arena().bytes();
-  n.more = std::max<int64_t>(n.step.arena - arena, 0) + f.state_to_come + n.step.constants + n.step.data;
+  n.more = std::max<int64_t>(n.step.arena - arena, 0) + f.state_to_come + programs_to_come + n.step.data;
   return n;
 }
 
