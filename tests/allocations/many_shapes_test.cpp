@@ -10,6 +10,8 @@
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
 #include "plimsoll/model.h"
+#include "plimsoll/ops.h"
+#include "plimsoll/program.h"
 
 namespace plimsoll::testing {
 namespace {
@@ -73,6 +75,25 @@ TEST(ManyShapes, OfTrainingLeaveTheProcessBounded) {
   g = over_shapes("train again", kAgain, call);
   EXPECT_LE(g.programs, 1 * kMiB);
   EXPECT_LE(g.resident, 8 * kMiB);
+}
+
+// What a Program holds goes with it, code of oneDNN included: made a hundred times it takes what it takes
+// once.
+TEST(ManyShapes, OneProgramMadeAgainAndAgainLeavesNothing) {
+  const auto make = [] {
+    Graph g;
+    const Tensor x = g.input("x", DType::f32, {4, 14, 14, 32});
+    for (const int64_t window : {1, 5}) {
+      const Tensor w = g.variable("w", Tensor::zeros(DType::f32, {window, window, 32, 32}));
+      for (const auto& activation : {relu, sigmoid, tanh})
+        g.output("y", activation(conv(x, w) + Tensor::zeros(DType::f32, {32})));
+    }
+    Program::compile(g);
+  };
+  for (int i = 0; i < 10; ++i) make();
+  const int64_t before = resident();
+  for (int i = 0; i < 100; ++i) make();
+  EXPECT_LE(resident() - before, 2 * kMiB);
 }
 
 // Under a line too low for all of them, old ones go instead of a new one being refused.
