@@ -3,7 +3,9 @@
 // that wants it at the same time gets one of its own.
 #include <algorithm>
 
+#include "common/fork.h"
 #include "device/cpu/denormals.h"
+#include "device/cpu/shared_primitives.h"
 #include "device/cpu/thread_pool.h"
 #include "exec/kept.h"
 #include "exec/prepare.h"
@@ -70,6 +72,7 @@ std::unique_ptr<Program> compile_parts(const Entry& e) {
 }
 
 std::unique_ptr<Entry> make_entry(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs) {
+  const SharedPrimitives shared;
   auto e = std::make_unique<Entry>();
   e->op = &op;
   e->attrs = attrs;
@@ -123,7 +126,10 @@ std::vector<Tensor> run_entry(const Entry& e, std::span<const Tensor> in) {
 }
 
 // Never destroyed: a thread may outlive any destructor of ours.
-using Cache = Kept<std::unique_ptr<Entry>>;
+struct CacheMutex : ForkMutex {
+  CacheMutex() : ForkMutex(LockOrder::caches) {}
+};
+using Cache = Kept<std::unique_ptr<Entry>, CacheMutex>;
 Cache& cache() {
   static auto* const entries = new Cache;
   return *entries;

@@ -17,7 +17,8 @@
 
 namespace plimsoll {
 
-template <class T>
+// Mutex: one for a Kept that lives as long as the process is a ForkMutex.
+template <class T, class Mutex = std::mutex>
 class Kept final : account::Reclaimer {
   struct Item {
     Item(size_t h, T&& v, int64_t b) : hash(h), value(std::move(v)), bytes(b) {}
@@ -139,7 +140,7 @@ class Kept final : account::Reclaimer {
     to.splice(to.begin(), items_, it);
   }
 
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   Items items_;  // the last used first
   std::unordered_multimap<size_t, typename Items::iterator> index_;
   int64_t bytes_ = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/bytes.h"
+#include "common/fork.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll {
@@ -37,7 +38,7 @@ void raise_peak(int64_t now) {
 
 // Never destroyed: what is in static storage may end after any destructor of ours.
 struct Reclaimers {
-  std::mutex mutex;
+  ForkMutex mutex{LockOrder::reclaim};
   std::vector<Reclaimer*> list;
 };
 Reclaimers& reclaimers() {

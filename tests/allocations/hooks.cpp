@@ -71,7 +71,7 @@ Range find_library(const char* name) {
   return search.range;
 }
 
-const Range onednn_code = find_library("libdnnl");  // empty until this is set: what came before is not noted
+const Range onednn_code = find_library("onednn");  // empty until this is set: what came before is not noted
 
 // Blocks of the heap that oneDNN has asked for. Holds no memory of its own.
 class Blocks {

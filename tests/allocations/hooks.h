@@ -10,7 +10,8 @@ namespace plimsoll::testing {
 
 // Starts counting from zero.
 void start_counting();
-// Allocations since then, by the library (or program) that asked: {"libdnnl.so.3": 12}. Ends counting.
+// Allocations since then, by the library (or program) that asked: {"libplimsoll_onednn.so.3": 12}. Ends
+// counting.
 std::map<std::string, int64_t> stop_counting();
 
 // Blocks of the heap taken and not yet given back, of the whole process. For leaks: compare two readings.

@@ -52,7 +52,7 @@ Seen watch_run(Program& program, const std::vector<Tensor>& inputs, std::vector<
   seen.left_bytes = live_bytes() - live;
   seen.most_bytes = peak_heap_bytes() - before;
   for (const auto& [library, count] : stop_counting()) {
-    (library.starts_with("libdnnl") ? seen.onednn : seen.ours) += count;
+    (library.find("onednn") != library.npos ? seen.onednn : seen.ours) += count;
     seen.text += library + ": " + std::to_string(count) + "  ";
   }
   return seen;
