@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -64,10 +65,12 @@ struct Text {
   char bytes[16 * 1024] = {};
   size_t size = 0;
 
-  template <class... Values>
-  void add(const char* format, Values... values) {
+  __attribute__((format(printf, 2, 3))) void add(const char* format, ...) {
     const size_t room = sizeof bytes - size;
-    const int n = ::snprintf(bytes + size, room, format, values...);
+    va_list values;
+    va_start(values, format);
+    const int n = ::vsnprintf(bytes + size, room, format, values);
+    va_end(values);
     if (n > 0 && static_cast<size_t>(n) < room) size += static_cast<size_t>(n);
   }
 };
@@ -181,7 +184,7 @@ void* take(void*) {
   text.add("%s", kStallBegins);
   const int state = g_python.take_lock();
   g_wants_lock.store(false);
-  const bool collects = g_python.stop_collector && g_python.stop_collector() != 0;
+  const bool collects = g_python.stop_collector() != 0;
   const uint64_t mark = add_stack(text);
   if (collects) g_python.start_collector();
   g_python.release_lock(state);
@@ -251,8 +254,9 @@ void* listen(void*) {
 }  // namespace
 
 void listen_for_questions(Handler write_all, int signal) {
-  // Without the one lock frames never stand still.
-  if (::strstr(g_python.version(), "free-threading")) return;
+  // Without the one lock frames never stand still, and before 3.10 the collector cannot be held: it would run
+  // finalizers of the program in the gate's thread.
+  if (::strstr(g_python.version(), "free-threading") || !g_python.stop_collector) return;
   g_write_all = write_all;
   g_write_all_signal = signal;
   g_main_state = g_python.this_thread();

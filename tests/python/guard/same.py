@@ -141,9 +141,9 @@ threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try: time.sleep(60); print('slept on')
 except KeyboardInterrupt as e: print('interrupted', len(e.args))""",
     "a child gets an interrupt of the group": """
-child = subprocess.Popen(['sleep', '60']); threading.Timer(0.3, lambda: os.killpg(os.getpgrp(), signal.SIGINT)).start()
-try: print(child.wait())
-except KeyboardInterrupt: print('interrupted', child.wait())""",
+came = threading.Event(); old = signal.signal(signal.SIGINT, lambda n, f: came.set())
+child = subprocess.Popen(['sleep', '60']); os.killpg(os.getpgrp(), signal.SIGINT)
+print(child.wait(), came.wait(60)); signal.signal(signal.SIGINT, old)""",
     "switch interval and collector": "import gc\nprint(sys.getswitchinterval(), gc.isenabled(), gc.get_threshold(), sys.getrecursionlimit())",
     "names in the namespace": "print(len(globals()) > 20, 'guard' in globals(), 'NO_CAPTURE' in globals())",
     "modules": "print(sorted(m for m in sys.modules if 'plimsoll' in m))",
