@@ -1,4 +1,4 @@
-# The everyday commands; each installs what it needs (scripts/setup.sh) and builds with CMake.
+# The everyday commands; each installs what it needs and no more (scripts/setup.sh), and builds with CMake.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -14,41 +14,63 @@ FUZZ_LIMITS := -timeout=20 -rss_limit_mb=3072 -max_len=32768
 empty :=
 either = ^($(subst $(empty) $(empty),|,$(strip $(1))))(_[0-9])?$$
 
-.PHONY: help setup build demo test bench asan tsan fuzz test-arm64 test-avx512 format tidy clean
+# What `make test` runs under AddressSanitizer and UBSan: every parser of bytes that come from outside, and every op at small sizes.
+CI_ASAN_FUZZ := $(sort $(basename $(notdir $(wildcard tests/fuzz/fuzz_*.cpp))))
+CI_ASAN_SWEEP := *EveryKernelMeetsTheOracle*:*ProgramsMatchThePlainOne*:*DecompositionAgrees*
+
+.PHONY: help guard build demo test ci-asan bench asan tsan fuzz test-arm64 test-avx512 format tidy clean
 
 help:  ## says what there is
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/make \1\t\2/' | expand -t 18
 
-setup:
-	@scripts/setup.sh
+guard:  ## the kernel guard and the doctor alone, in build/guard/bin: two minutes, no engine
+	@scripts/setup.sh guard
+	cmake --preset guard
+	cmake --build build/guard --parallel $(JOBS)
 
-build: setup  ## builds everything; the program is build/bin/plimsoll
+build:  ## the program with the engine, build/bin/plimsoll, and the library
+	@scripts/setup.sh build
 	cmake --preset release
-	cmake --build build --parallel $(JOBS)
+	cmake --build build --parallel $(JOBS) --target plimsoll_cli plimsoll_shared
 
 demo: build  ## trains a small network on data/fashion_mnist_12k.npz, draws what it learned, and shows the guard
+	@scripts/setup.sh demo
 	build/bin/plimsoll demo --output build/demo
 	if .venv/bin/python -c 'import ipykernel, nbclient' 2> /dev/null; then .venv/bin/python scripts/guard_demo.py; else echo 'the guard is not shown: no ipykernel and nbclient in .venv'; fi
 
-test: build  ## builds, then runs all tests
+test:  ## builds everything and runs all tests, parsers and ops under AddressSanitizer too
+	@scripts/setup.sh test
+	cmake --preset release
+	cmake --build build --parallel $(JOBS)
 	ctest --test-dir build --output-on-failure --parallel $(JOBS)
 	if [ -x .venv/bin/pytest ] && [ -d tests/python ]; then .venv/bin/pytest -q tests/python; fi
+	$(MAKE) --no-print-directory ci-asan
+
+ci-asan:
+	cmake --preset ci-asan
+	cmake --build build/ci-asan --parallel $(JOBS) --target op_sweep_test $(CI_ASAN_FUZZ)
+	ctest --test-dir build/ci-asan --output-on-failure --no-tests=error --parallel $(JOBS) -R '$(call either,$(CI_ASAN_FUZZ))'
+	PLIMSOLL_SWEEP_SHARE=4 build/ci-asan/bin/op_sweep_test --gtest_brief=1 --gtest_filter='$(CI_ASAN_SWEEP)'
 
 bench: build  ## compares with the peers; ROWS="mlp100_b32 ..." takes some rows only
+	cmake --build build --parallel $(JOBS) --target plimsoll_bench image_folder load_model
 	bench/run.sh $(ROWS)
 
-asan: setup  ## all tests under AddressSanitizer and UBSan
+asan:  ## all tests under AddressSanitizer and UBSan
+	@scripts/setup.sh build
 	cmake --preset asan
 	cmake --build build/asan --parallel $(JOBS)
 	ctest --test-dir build/asan --output-on-failure --parallel $(JOBS)
 
-tsan: setup  ## the tests of the engine and of reading data under ThreadSanitizer (without oneDNN)
+tsan:  ## the tests of the engine and of reading data under ThreadSanitizer (without oneDNN)
+	@scripts/setup.sh build
 	cmake --preset tsan
 	cmake --build build/tsan --parallel $(JOBS) --target $(addsuffix _test,$(THREAD_TESTS))
 	ctest --test-dir build/tsan --output-on-failure --parallel $(JOBS) -R '$(call either,$(THREAD_TESTS))'
 
 # What libFuzzer finds on the way is kept in build/fuzz/corpus, so that a second run goes on from there.
-fuzz: setup  ## clang's libFuzzer on every parser, TIME=600 seconds each; TARGETS="fuzz_graph ..." takes some only
+fuzz:  ## clang's libFuzzer on every parser, TIME=600 seconds each; TARGETS="fuzz_graph ..." takes some only
+	@scripts/setup.sh dev
 	cmake --preset fuzz
 	cmake --build build/fuzz --parallel $(JOBS) --target $(TARGETS) plimsoll-h5
 	for target in $(TARGETS); do \
@@ -61,22 +83,24 @@ fuzz: setup  ## clang's libFuzzer on every parser, TIME=600 seconds each; TARGET
 
 # Of the random graphs some only: all of them would take an emulator hours.
 test-arm64:  ## builds for AArch64 and runs the engine's tests under qemu-user
-	@scripts/setup.sh --arm64
+	@scripts/setup.sh arm64
 	cmake --preset arm64
 	cmake --build build/arm64 --parallel $(JOBS) --target $(addsuffix _test,$(ENGINE_TESTS) random_graphs)
 	ctest --test-dir build/arm64 --output-on-failure --parallel $(JOBS) -R '$(call either,$(ENGINE_TESTS))'
 	GTEST_FILTER='OtherRandomGraphs.*' PLIMSOLL_RANDOM_GRAPHS=1:100 ctest --test-dir build/arm64 --output-on-failure --no-tests=error -R '^random_graphs_0$$'
 
 test-avx512:  ## runs the kernels' tests on an emulated processor with AVX-512 (half an hour)
-	@scripts/setup.sh --avx512
+	@scripts/setup.sh avx512
 	cmake --preset release
 	cmake --build build --parallel $(JOBS) --target op_sweep_test device_test
 	scripts/test_avx512.sh
 
-format: setup  ## formats the C++ files changed since main
+format:  ## formats the C++ files changed since main
+	@scripts/setup.sh dev
 	git diff --name-only --diff-filter=d main -- '*.cpp' '*.h' | xargs -r clang-format -i
 
-tidy: setup  ## runs clang-tidy (the checks of .clang-tidy) over the sources
+tidy:  ## runs clang-tidy (the checks of .clang-tidy) over the sources
+	@scripts/setup.sh dev
 	cmake --preset release
 	git ls-files 'src/*.cpp' 'guard/*.cpp' 'cli/*.cpp' ':!*_test.cpp' ':!*_macos.cpp' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build
 

@@ -1,24 +1,26 @@
-"""bench/image_folder.py: images per second from a folder of JPEG files to shuffled batches of float32, ours and the peers.
+"""The row image_folder: milliseconds per image from a folder of JPEG files to shuffled batches of float32, ours and the peers.
 
-Equal work: decode at full size, resize to 224 x 224 (bilinear, no antialiasing), batches of 32, two threads or workers.
-Contenders stay alive and take turns; medians of the rounds. The images are made once, from noise and waves. Beside the
-rate stands the processor time per image, of the contender and its workers together: that holds on a busy machine too.
+Equal work: decode at full size, resize to 224 x 224 (bilinear, no antialiasing), batches of 32, as many threads or workers. The
+images are made once, from noise and waves.
 """
-import argparse
 import json
-import os
 import pathlib
-import statistics
 import subprocess
 import sys
 import tempfile
 
-from run import HERE, READY_TIMEOUT_S, ROOT, Contender, peers_python
+from environment import HERE
+from harness import take_turns
 
-PEERS = ["torch-io", "torch-pil", "tf-data"]
+PEERS = {"torch-io": "torch", "torch-pil": "torch", "tf-data": "tensorflow"}
+IMAGES, SIZE = 300, 224
 
 
-def make(folder, count):
+def make(folder, count, python):
+    subprocess.run([python, HERE / "image_folder.py", "draw", folder, str(count)], check=True)
+
+
+def draw(folder, count):
     """Runs in the peers' environment: JPEG files as a camera's, some 50 KB each, in two classes."""
     import numpy as np
     from PIL import Image
@@ -64,66 +66,21 @@ def serve(peer, folder, size, workers):
         start, images = time.perf_counter(), 0
         for x, _ in batches:
             images += x.shape[0]
-        print(json.dumps({"value": images / (time.perf_counter() - start)}), flush=True)
+        print(json.dumps({"value": 1e3 * (time.perf_counter() - start) / images}), flush=True)
 
 
-def cpu_seconds(pid):
-    """Processor time of a process and its living descendants so far (Linux)."""
-    parents, seconds = {}, {}
-    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(") ")[2].split()
-        except OSError:
-            continue  # it has ended meanwhile
-        parents[int(stat.parent.name)] = int(fields[1])
-        seconds[int(stat.parent.name)] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def belongs(process):
-        while process not in (0, pid):
-            process = parents.get(process, 0)
-        return process == pid
-
-    return sum(value for process, value in seconds.items() if belongs(process))
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--images", type=int, default=400)
-    parser.add_argument("--size", type=int, default=224)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--program", default=str(ROOT / "build" / "bin" / "image_folder"))
-    parser.add_argument("--make", help=argparse.SUPPRESS)
-    parser.add_argument("--serve", nargs=2, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.make:
-        return make(options.make, options.images)
-    if options.serve:
-        return serve(*options.serve, options.size, options.threads)
-    python, this = peers_python(), str(HERE / "image_folder.py")
-    shared = ["--size", str(options.size), "--threads", str(options.threads)]
+def measure(row, options):
+    """The row image_folder of run.py: milliseconds per image."""
+    threads, this = str(options.threads), str(HERE / "image_folder.py")
+    peers = {p: package for p, package in PEERS.items() if package in options.versions}
+    left_out = {p: f"{package} not installed" for p, package in PEERS.items() if p not in peers}
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([python, this, "--make", folder, "--images", str(options.images)], check=True)
-        everyone = [Contender("ours", [options.program, folder, str(options.size), str(options.threads)])]
-        everyone += [Contender(peer, [python, this, "--serve", peer, folder, *shared]) for peer in PEERS]
-        for contender in everyone:
-            contender.answer(READY_TIMEOUT_S)
-        start, spent = {}, {}
-        for i in range(options.rounds + 1):  # the first warms up
-            for contender in everyone:
-                if contender.error is None:
-                    contender.round()
-                    (start if i == 0 else spent)[contender.name] = cpu_seconds(contender.process.pid)
-        for contender in everyone:
-            contender.close()
-            if contender.error:
-                print(f"{contender.name} left out: {contender.error}", file=sys.stderr)
-    rates = {c.name: statistics.median(c.values[1:]) for c in everyone if len(c.values) > 1}
-    cost = {name: (spent[name] - start[name]) / (options.rounds * options.images) for name in rates}
-    for name, rate in rates.items():
-        print(f"{name:<12}{rate:>8.0f} images/s{rates['ours'] / rate:>8.2f}x"
-              f"{1000 * cost[name]:>10.2f} ms of CPU per image{cost[name] / cost['ours']:>8.2f}x")
+        make(folder, IMAGES, options.python)
+        program = pathlib.Path(options.program).with_name("image_folder")
+        lines = {"ours": [program, folder, str(SIZE), threads]}
+        lines |= {p: [options.python, this, "serve", p, folder, threads] for p in peers}
+        return take_turns(lines, options.threads, options.rounds, f"{options.seed}/{row}"), left_out
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    draw(sys.argv[2], int(sys.argv[3])) if sys.argv[1] == "draw" else serve(sys.argv[2], sys.argv[3], SIZE, int(sys.argv[4]))

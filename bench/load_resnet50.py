@@ -1,6 +1,6 @@
-"""bench/load_resnet50.py: loads a ResNet-50 .keras, ours and Keras on each backend, a fresh process each time.
+"""bench/load_resnet50.py: loads a ResNet-50 .keras, ours and Keras on each backend, a fresh process each time. Also a row of run.py.
 
-Prints the median time of the load itself (without the start of the process or the import of Keras), and beside it, as multiples
+By itself it prints the median time of the load itself (without the start of the process or the import of Keras), and beside it, as multiples
 of the weights: the peak resident size of the whole process tree (ours reads HDF5 in a process of its own), how much of it the
 load added to what the process had before, and how much of it is not mapped from a file, such as the code of libraries.
 Linux only.
@@ -15,10 +15,12 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 
-from run import HERE, ROOT, peers_python
+from environment import HERE, ROOT, installed, peers_python
 
 WEIGHTS = 102_546_848  # bytes of float32
+BACKENDS = ["tensorflow", "jax", "torch"]
 
 
 def serve(backend, path):
@@ -73,32 +75,52 @@ def run(command):
     return {"seconds": result["seconds"], "peak": max(peak, result["peak"]), "before": before, "anonymous": peak_anonymous}
 
 
+def load_in_turns(python, path, backends, rounds, program):
+    """{name: [result of each round]}; a peer that fails is in the second dict, with the reason."""
+    if not os.path.exists(path):
+        subprocess.run([python, HERE / "load_resnet50.py", "--serve", backends[0], path], check=True, stderr=subprocess.DEVNULL)
+    command = {"ours": [program, path]}
+    command |= {f"keras-{b}": [python, HERE / "load_resnet50.py", "--serve", b, path] for b in backends}
+    results, failed = {name: [] for name in command}, {}
+    for _ in range(rounds):
+        for name in [name for name in command if name not in failed]:
+            try:
+                results[name].append(run(command[name]))
+            except (RuntimeError, OSError) as e:
+                failed[name] = str(e)
+    return results, failed
+
+
+def measure(row, options):
+    """The row load_resnet50 of run.py: seconds of the load itself."""
+    backends = [b for b in BACKENDS if {"keras", b} <= set(options.versions)]
+    left_out = {f"keras-{b}": f"keras or {b} not installed" for b in BACKENDS if b not in backends}
+    program = pathlib.Path(options.program).with_name("load_model")
+    with tempfile.TemporaryDirectory() as folder:
+        results, failed = load_in_turns(options.python, os.path.join(folder, "resnet50.keras"), backends, options.rounds, program)
+    return [types.SimpleNamespace(name=name, values=[r["seconds"] for r in rounds], error=failed.get(name), wall=0, disturbed=0,
+                                  close=lambda: None) for name, rounds in results.items()], left_out
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--backends", nargs="*", default=["tensorflow", "jax", "torch"])
-    parser.add_argument("--file", help="a ResNet-50 .keras; made if it is not there")
     parser.add_argument("--serve", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.serve:
         return serve(*args.serve)
     python = peers_python()
+    backends = [b for b in BACKENDS if b in installed(python)]
     with tempfile.TemporaryDirectory() as folder:
-        path = args.file or os.path.join(folder, "resnet50.keras")
-        command = {f"keras-{b}": [python, HERE / "load_resnet50.py", "--serve", b, path] for b in args.backends}
-        if not os.path.exists(path):
-            subprocess.run([python, HERE / "load_resnet50.py", "--serve", (args.backends or ["numpy"])[0], path], check=True,
-                           stderr=subprocess.DEVNULL)
-        command = {"ours": [ROOT / "build" / "bin" / "load_model", path], **command}
-        rounds = {name: [] for name in command}
-        for _ in range(args.rounds):
-            for name, line in command.items():
-                rounds[name].append(run(line))
+        results, failed = load_in_turns(python, os.path.join(folder, "resnet50.keras"), backends, args.rounds,
+                                        ROOT / "build" / "bin" / "load_model")
     print(f"{'':18}{'seconds':>9}{'peak':>8}{'added':>8}{'not files':>11}   (times the weights, {WEIGHTS / 1e6:.1f} MB)")
-    for name, results in rounds.items():
-        median = {key: statistics.median(r[key] for r in results) for key in results[0]}
+    for name in [name for name in results if name not in failed]:
+        median = {key: statistics.median(r[key] for r in results[name]) for key in results[name][0]}
         print(f"{name:18}{median['seconds']:9.3f}{median['peak'] / WEIGHTS:8.2f}"
               f"{(median['peak'] - median['before']) / WEIGHTS:8.2f}{median['anonymous'] / WEIGHTS:11.2f}", flush=True)
+    for name, why in failed.items():
+        print(f"{name} left out: {why}", file=sys.stderr)
 
 
 if __name__ == "__main__":

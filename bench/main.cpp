@@ -1,4 +1,5 @@
-// plimsoll_bench --row NAME [--threads N] [--rounds N | --serve | --profile | --text], or --list.
+// plimsoll_bench --row NAME [--threads N] [--rounds N | --serve | --profile | --text], or --list, or --once.
+// --once runs one round of every row: do they all run?
 // --serve answers every line on standard input with one round, as bench/peers.py does, so that ours and
 // theirs can take turns.
 #include <algorithm>
@@ -20,6 +21,7 @@ struct Arguments {
   int threads = 0;
   int rounds = 5;
   bool list = false;
+  bool once = false;
   bool serve = false;
   bool profile = false;
   bool text = false;
@@ -74,6 +76,7 @@ Arguments parse(int argc, char** argv) {
     if (name == "--threads") arguments.threads = std::atoi(value(i));
     if (name == "--rounds") arguments.rounds = std::max(1, std::atoi(value(i)));
     if (name == "--list") arguments.list = true;
+    if (name == "--once") arguments.once = true;
     if (name == "--serve") arguments.serve = true;
     if (name == "--profile") arguments.profile = true;
     if (name == "--text") arguments.text = true;
@@ -81,7 +84,16 @@ Arguments parse(int argc, char** argv) {
   return arguments;
 }
 
+void run_all_once(int threads) {
+  for (const std::string& name : row_names()) {
+    std::printf("%s\n", name.c_str());
+    std::fflush(stdout);
+    make_row(name, threads).run();
+  }
+}
+
 int run(const Arguments& arguments) {
+  if (arguments.once) return run_all_once(arguments.threads), 0;
   if (arguments.list || arguments.row.empty()) {
     for (const std::string& name : row_names())
       std::printf("%s %s\n", name.c_str(), std::string(unit_of(name)).c_str());

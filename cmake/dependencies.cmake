@@ -1,8 +1,15 @@
-# What the engine stands on. Everything is found, nothing is downloaded: scripts/setup.sh installs it.
+# What the programs stand on. Everything is found, nothing is downloaded: scripts/setup.sh installs it.
 find_package(Threads REQUIRED)
 find_package(nlohmann_json 3.10 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(ZLIB REQUIRED)
+if(PLIMSOLL_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+if(NOT PLIMSOLL_ENGINE)
+  return()
+endif()
+
 find_package(JPEG REQUIRED)
 find_package(PNG REQUIRED)
 find_package(hwy QUIET CONFIG)
@@ -11,9 +18,6 @@ if(NOT TARGET hwy::hwy)
   find_path(HWY_INCLUDE hwy/highway.h REQUIRED)
   add_library(hwy::hwy UNKNOWN IMPORTED)
   set_target_properties(hwy::hwy PROPERTIES IMPORTED_LOCATION ${HWY_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${HWY_INCLUDE})
-endif()
-if(PLIMSOLL_TESTS)
-  find_package(GTest REQUIRED)
 endif()
 
 # oneDNN >= 3: the system's, else the one that scripts/setup.sh unpacks to .deps/onednn from PyPI. What we link is a copy

@@ -3,14 +3,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set_target_properties(plimsoll_shared PROPERTIES EXCLUDE_FROM_ALL OFF OUTPUT_NAME plimsoll VERSION ${PROJECT_VERSION}
-                      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} INSTALL_RPATH "$ORIGIN"
-                      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/exports.map)
-target_link_options(plimsoll_shared PRIVATE "LINKER:--version-script=${CMAKE_CURRENT_LIST_DIR}/exports.map")
-
 install(TARGETS plimsoll_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS plimsoll_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/plimsoll DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 set_target_properties(plimsoll_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 if(TARGET plimsoll_guard_binary)
   install(TARGETS plimsoll_guard_binary RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -18,6 +11,16 @@ endif()
 if(TARGET plimsoll_gate)
   install(TARGETS plimsoll_gate LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/plimsoll)
 endif()
+if(NOT PLIMSOLL_ENGINE)
+  return()
+endif()
+
+set_target_properties(plimsoll_shared PROPERTIES EXCLUDE_FROM_ALL OFF OUTPUT_NAME plimsoll VERSION ${PROJECT_VERSION}
+                      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} INSTALL_RPATH "$ORIGIN"
+                      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/exports.map)
+target_link_options(plimsoll_shared PRIVATE "LINKER:--version-script=${CMAKE_CURRENT_LIST_DIR}/exports.map")
+install(TARGETS plimsoll_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/plimsoll DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(PLIMSOLL_HAVE_ONEDNN)
   install(IMPORTED_RUNTIME_ARTIFACTS plimsoll_onednn LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   get_filename_component(onednn_licence ${ONEDNN_INCLUDE}/../share/doc/onednn/LICENSE ABSOLUTE)

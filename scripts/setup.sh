@@ -1,22 +1,28 @@
 #!/usr/bin/env bash
-# Installs what is missing to build and test Plimsoll: Debian packages by apt (as root or by sudo), Python packages
-# into .venv, and oneDNN 3 into .deps/onednn where the system has none. Silent and quick when nothing is missing.
-#   scripts/setup.sh            for make build, test, demo
-#   scripts/setup.sh --arm64    also what make test-arm64 needs
-#   scripts/setup.sh --avx512   also what make test-avx512 needs
+# Installs what is missing, and no more than is asked for: Debian packages by apt (as root or by sudo), Python packages into .venv,
+# and oneDNN 3 into .deps/onednn where the system has none. Silent and quick when nothing is missing.
+#   scripts/setup.sh guard     a compiler and five small libraries: what make guard needs
+#   scripts/setup.sh build     also what the engine stands on, with oneDNN (39 MB): make build
+#   scripts/setup.sh demo      also a Jupyter kernel: make demo
+#   scripts/setup.sh test      also real Keras, JAX, pandas ... to compare with: make test
+#   scripts/setup.sh dev       also Clang and its tools: make fuzz, tidy, format
+#   scripts/setup.sh arm64     what make test-arm64 needs; avx512: what make test-avx512 needs
 # PLIMSOLL_SKIP_SETUP=1 makes it do nothing. CI=true makes a part that cannot be installed an error.
+# PLIMSOLL_SETUP_SHOW=1 prints the Debian packages and the Python packages of a set, and installs nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages=(
-  # to build
-  cmake ninja-build ccache g++ pkg-config python3 python3-venv
-  libhwy-dev libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libhdf5-dev
-  libjpeg62-turbo-dev libpng-dev libyaml-cpp-dev
-  libzmq3-dev cppzmq-dev libssl-dev
-  # to test, measure and look after the code
-  libgtest-dev libbenchmark-dev clang clang-format clang-tidy
+guard_packages=(
+  cmake ninja-build g++ pkg-config
+  libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libzmq3-dev cppzmq-dev libssl-dev
 )
+build_packages=(
+  ccache python3 python3-venv libgtest-dev
+  libhwy-dev libhdf5-dev libjpeg62-turbo-dev libpng-dev libyaml-cpp-dev
+)
+# Shells and another language's kernel, for the tests of completion and of the guard.
+test_packages=(fish zsh r-cran-irkernel)
+dev_packages=(clang clang-format clang-tidy)
 arm64_packages=(
   g++-aarch64-linux-gnu qemu-user-static
   libhwy-dev:arm64 libfmt-dev:arm64 libgtest-dev:arm64 zlib1g-dev:arm64
@@ -57,8 +63,7 @@ find_missing() {
 
 install_packages() {
   if ! command -v apt-get > /dev/null; then
-    stop "this system has no apt-get. Install what these Debian packages hold, then set PLIMSOLL_SKIP_SETUP=1:" \
-      "${packages[*]}; and oneDNN 3, if you can"
+    stop "this system has no apt-get. Install what these Debian packages hold, then set PLIMSOLL_SKIP_SETUP=1: $*"
   fi
   find_missing "$@"
   [ ${#missing[@]} -gt 0 ] || return 0
@@ -73,7 +78,7 @@ install_packages() {
 
 complete=yes
 
-# The Python part is missing: an error in CI, where it must not go unnoticed; else the rest still works.
+# A part from PyPI is missing: an error in CI, where it must not go unnoticed; else the rest still works.
 skip() {
   complete=no
   [ "${CI:-}" != true ] || stop "$1"
@@ -85,14 +90,17 @@ skip() {
 
 pip() { .venv/bin/python -m pip --disable-pip-version-check --timeout 15 --retries 2 "$@"; }
 
-install_python() {
+make_venv() {
   if [ ! -x .venv/bin/python ] || ! .venv/bin/python -m pip --version > /dev/null 2>&1; then
     say "making .venv"
     python3 -m venv --clear .venv || stop "python3 could not make a virtual environment"
   fi
-  say "installing the packages of tests/requirements.txt into .venv"
-  pip install -q -r tests/requirements.txt ||
-    skip "the Python packages could not be installed (is PyPI reachable?)" "The tests in Python will not run."
+}
+
+install_python() {
+  say "installing into .venv: $*"
+  pip install -q "$@" ||
+    skip "the Python packages could not be installed (is PyPI reachable?)" "What needs them will not run."
 }
 
 have_onednn() {
@@ -127,30 +135,44 @@ install_onednn() {
 
 [ "${PLIMSOLL_SKIP_SETUP:-}" != 1 ] || exit 0
 
-if [ "${1:-}" = --arm64 ]; then
-  command -v dpkg > /dev/null || stop "make test-arm64 needs Debian's multiarch packages"
-  missing=("${arm64_packages[@]}")
-  if ! dpkg --print-foreign-architectures | grep -qx arm64; then
-    say "adding the architecture arm64"
-    as_root dpkg --add-architecture arm64
-  fi
-  install_packages "${arm64_packages[@]}"
-fi
-[ "${1:-}" != --avx512 ] || install_packages "${avx512_packages[@]}"
-
-# Nothing to do if this very setup has been completed here and its results are still there.
-stamp=.deps/setup.stamp
-wanted=$(cat scripts/setup.sh scripts/onednn.txt tests/requirements.txt | sha256sum)
-if [ "$(cat $stamp 2> /dev/null)" = "$wanted" ] && [ -x .venv/bin/pytest ] && have_onednn &&
-  command -v cmake ninja g++ > /dev/null; then
+wanted=${1:-build}
+packages=("${guard_packages[@]}")
+python=()
+case $wanted in
+  guard) ;;
+  build) packages+=("${build_packages[@]}") ;;
+  demo) packages+=("${build_packages[@]}") python=(ipykernel nbclient) ;;
+  test) packages+=("${build_packages[@]}" "${test_packages[@]}") python=(-r tests/requirements.txt) ;;
+  dev) packages+=("${build_packages[@]}" "${dev_packages[@]}") ;;
+  arm64) packages+=("${build_packages[@]}" "${arm64_packages[@]}") ;;
+  avx512) packages+=("${build_packages[@]}" "${avx512_packages[@]}") ;;
+  *) stop "expected guard, build, demo, test, dev, arm64 or avx512, got '$wanted'" ;;
+esac
+if [ "${PLIMSOLL_SETUP_SHOW:-}" = 1 ]; then
+  printf '%s\n' "${packages[@]}" "${python[@]}"
   exit 0
 fi
 
+# Nothing to do if this very set has been completed here and its results are still there.
+stamp=.deps/setup.$wanted.stamp
+version=$(cat scripts/setup.sh scripts/onednn.txt tests/requirements.txt | sha256sum)
+if [ "$(cat "$stamp" 2> /dev/null)" = "$version" ] && command -v cmake ninja g++ > /dev/null; then
+  if [ "$wanted" = guard ] || { have_onednn && [ -x .venv/bin/python ]; }; then exit 0; fi
+fi
+
+if [ "$wanted" = arm64 ] && ! dpkg --print-foreign-architectures | grep -qx arm64; then
+  say "adding the architecture arm64"
+  missing=("${arm64_packages[@]}")
+  as_root dpkg --add-architecture arm64
+fi
 install_packages "${packages[@]}"
-install_python
-install_onednn
+if [ "$wanted" != guard ]; then
+  make_venv
+  [ ${#python[@]} = 0 ] || install_python "${python[@]}"
+  install_onednn
+fi
 if [ $complete = yes ]; then
   mkdir -p .deps
-  echo "$wanted" > $stamp
-  say "everything is in place"
+  echo "$version" > "$stamp"
+  say "everything for make $wanted is in place"
 fi

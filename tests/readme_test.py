@@ -1,11 +1,16 @@
-"""What the README shows is what is compiled and what exists. Run by ctest, or by hand."""
+"""What the README shows is what is compiled, what exists and what was measured. Run by ctest, or by hand."""
 
+import json
 import pathlib
 import re
+import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
+sys.path.insert(0, str(ROOT / "bench"))
+
+import markdown
 
 
 class Readme(unittest.TestCase):
@@ -17,15 +22,23 @@ class Readme(unittest.TestCase):
         self.assertLess(len(README.splitlines()), 150)
 
     def test_links_lead_somewhere(self):
-        for page in ("README.md", "CONTRIBUTING.md", "src/README.md", "docs/headers.md", "docs/decisions/README.md"):
+        pages = ["README.md", "CONTRIBUTING.md", "bench/README.md", "docs/speed.md", "src/README.md", "docs/headers.md",
+                 "docs/decisions/README.md"]
+        for page in pages:
             for link in re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text()):
                 self.assertTrue((ROOT / page).parent.joinpath(link).exists(), f"{page}: {link}")
 
     def test_make_targets_exist(self):
         targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-        for page in ("README.md", "CONTRIBUTING.md"):
-            named = set(re.findall(r"^make ([a-z0-9-]+)", (ROOT / page).read_text(), re.MULTILINE))
+        for page in ("README.md", "CONTRIBUTING.md", "bench/README.md", "docs/speed.md"):
+            named = set(re.findall(r"(?:^|`) *make ([a-z0-9-]+)", (ROOT / page).read_text(), re.MULTILINE))
             self.assertLessEqual(named, targets, page)
+
+    def test_figures_are_those_that_were_measured(self):
+        data = json.loads((ROOT / "docs/speed.json").read_text())
+        for page, part in (("README.md", markdown.readme_part(data)), ("docs/speed.md", markdown.speed_part(data))):
+            text = (ROOT / page).read_text()
+            self.assertEqual(text, markdown.replaced(text, part), f"{page}: run bench/run.py --markdown")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "memory/charge.h"
+#include "data/charge.h"
 #include "plimsoll/data.h"
 
 namespace plimsoll::data {

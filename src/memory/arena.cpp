@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "common/bytes.h"
-#include "memory/budget.h"
+#include "memory/account.h"
 #include "memory/host.h"
 #include "plimsoll/error.h"
 
@@ -51,8 +51,7 @@ void Arena::ensure(int64_t bytes) {
   if (bytes > kMostBytes) fail(ErrorKind::out_of_memory, "arena", "no system has ", bytes_text(bytes));
   const int64_t size = host::round_up(bytes, host::page_size());
   const int64_t more = size - committed_;
-  if (committed_ == 0) budget_ = Budget::current();
-  account::charge(Owner::arena, more, budget_.get());
+  account::charge(Owner::arena, more);
   // A reservation that nothing lies in may be replaced by a larger one.
   if (base_ != nullptr && size > reserved_ && committed_ == 0) {
     host::unmap(base_, reserved_);
@@ -64,7 +63,7 @@ void Arena::ensure(int64_t bytes) {
     committed_ = size;
     return;
   }
-  account::release(Owner::arena, more, budget_.get());
+  account::release(Owner::arena, more);
   fail(ErrorKind::out_of_memory, "arena", "the system refused ", bytes_text(size),
        addresses ? "" : concat(" of addresses (", bytes_text(reserved_), " are reserved)"), "; ",
        bytes_text(committed_), " are in use");
@@ -75,7 +74,7 @@ void Arena::trim(int64_t keep) noexcept {
       std::clamp<int64_t>(host::round_up(std::max<int64_t>(keep, 0), host::page_size()), 0, committed_);
   if (size == committed_) return;
   host::decommit(base_ + size, committed_ - size);
-  account::release(Owner::arena, committed_ - size, budget_.get());
+  account::release(Owner::arena, committed_ - size);
   committed_ = size;
 }
 

@@ -1,7 +1,9 @@
 // InterruptWatch: while one lives, Ctrl-C (SIGINT) sets a flag instead of ending the process; a second one
-// ends it as before. The handler that was there comes back with the end of the last one. Watches may nest,
-// and several threads may have one each: all of them see the flag.
+// ends it as before. The handler that was there comes back with its end. One thread at a time; watches may
+// nest.
 #pragma once
+
+#include <csignal>
 
 namespace plimsoll {
 
@@ -12,6 +14,10 @@ class InterruptWatch {
   InterruptWatch(const InterruptWatch&) = delete;
   InterruptWatch& operator=(const InterruptWatch&) = delete;
   static bool interrupted();
+
+ private:
+  struct sigaction before_;
+  bool set_ = false;
 };
 
 }  // namespace plimsoll

@@ -1,4 +1,3 @@
-#include "common/names.h"
 #include "plimsoll/activations.h"
 
 #include "plimsoll/error.h"
@@ -101,11 +100,12 @@ constexpr Row kRows[] = {
 
 Tensor activate(std::string_view name, const Tensor& x) {
   if (name.empty()) return x;
+  std::string known;
   for (const Row& row : kRows) {
     if (row.name == name) return row.apply(x);
+    known += concat(known.empty() ? "" : ", ", row.name);
   }
-  fail(ErrorKind::not_found, "activation", "there is none called '", name,
-       "'; there are: ", nearest_first(name, activation_names()));
+  fail(ErrorKind::not_found, "activation", "there is none called '", name, "'; there are: ", known);
 }
 
 std::vector<std::string> activation_names() {

@@ -149,8 +149,7 @@ Functional::Functional(std::vector<Symbol> inputs, std::vector<Symbol> outputs)
     : inputs_(std::move(inputs)), outputs_(std::move(outputs)) {
   require(!inputs_.empty() && !outputs_.empty(), "model", "expected at least one input and one output");
   for (const std::vector<Symbol>* list : {&inputs_, &outputs_}) {
-    for (const Symbol& x : *list)
-      require(x.defined(), "model", "expected inputs and outputs that are defined, got an undefined symbol");
+    for (const Symbol& x : *list) require(x.defined(), "model", "an input or output is undefined");
   }
   const Walk walk(inputs_, outputs_);
   calls_ = walk.calls;
