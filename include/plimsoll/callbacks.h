@@ -1,6 +1,9 @@
-// Callbacks: what fit() calls at each step and epoch:  model.fit(x, y, {.callbacks =
-// {EarlyStopping({.patience = 2})}}) Derive from Callback for your own. All are called on the thread that
-// called fit().
+// Callbacks: what fit(), evaluate() and predict() call at each step and epoch, as Keras does.
+//
+//   model.fit(x, y, {.callbacks = {EarlyStopping({.patience = 2})}});
+//
+// Derive from Callback for your own. All are called on the thread that called fit(). What a callback throws
+// ends the call and comes out of it; the model stays usable.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +26,8 @@ class Model;
 using Logs = std::vector<std::pair<std::string, double>>;
 // nullptr if there is no such name.
 const double* find_log(const Logs& logs, std::string_view name);
+// Throws Error{not_found} that lists the names there are, the nearest first.
+double get_log(const Logs& logs, std::string_view name);
 
 struct FitInfo {
   int64_t epochs = 0;
@@ -44,9 +49,15 @@ class Callback {
   virtual void on_epoch_end(int64_t /*epoch*/, Logs&) {}  // may add to the logs
   virtual void on_train_batch_begin(int64_t /*batch*/) {}
   virtual void on_train_batch_end(int64_t /*batch*/, const Logs&) {}
+  // evaluate(), and the validation of fit().
   virtual void on_test_begin() {}
   virtual void on_test_end(const Logs&) {}
+  virtual void on_test_batch_begin(int64_t /*batch*/) {}
   virtual void on_test_batch_end(int64_t /*batch*/, const Logs&) {}
+  virtual void on_predict_begin() {}
+  virtual void on_predict_end() {}
+  virtual void on_predict_batch_begin(int64_t /*batch*/) {}
+  virtual void on_predict_batch_end(int64_t /*batch*/, const std::vector<Tensor>& /*outputs*/) {}
   // Whether on_train_batch_end() and on_test_batch_end() want the logs, which take a moment to make; else
   // they are empty.
   virtual bool wants_batch_logs() const { return true; }
@@ -56,13 +67,13 @@ class Callback {
   // Whether it is to come after all others, because it keeps their state.
   virtual bool comes_last() const { return false; }
 
-  // Set by fit() before on_train_begin().
-  void attach(Model* model, const FitInfo& info) { model_ = model, info_ = info; }
-  Model& model() const { return *model_; }
+  // Called by fit(), evaluate() and predict() before anything else. Keeps the model until the next time.
+  void attach(const Model& model, const FitInfo& info);
+  Model& model() const;  // throws Error{invalid_argument} before that
   const FitInfo& info() const { return info_; }
 
  private:
-  Model* model_ = nullptr;
+  std::shared_ptr<Model> model_;
   FitInfo info_;
 };
 using CallbackPtr = std::shared_ptr<Callback>;
@@ -137,6 +148,14 @@ struct LambdaCallbackOptions {
   std::function<void(int64_t, Logs&)> on_epoch_end = {};
   std::function<void(int64_t)> on_train_batch_begin = {};
   std::function<void(int64_t, const Logs&)> on_train_batch_end = {};
+  std::function<void()> on_test_begin = {};
+  std::function<void(const Logs&)> on_test_end = {};
+  std::function<void(int64_t)> on_test_batch_begin = {};
+  std::function<void(int64_t, const Logs&)> on_test_batch_end = {};
+  std::function<void()> on_predict_begin = {};
+  std::function<void()> on_predict_end = {};
+  std::function<void(int64_t)> on_predict_batch_begin = {};
+  std::function<void(int64_t, const std::vector<Tensor>&)> on_predict_batch_end = {};
 };
 CallbackPtr LambdaCallback(const LambdaCallbackOptions& options);
 

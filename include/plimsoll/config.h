@@ -52,9 +52,12 @@ struct Dims : Ints {
 };
 
 // An object of a family by Keras's name or alias ("GlorotUniform", "glorot_uniform"), with its defaults.
-// Throws Error{not_found} that lists the names there are.
+// Throws Error{not_found} that lists the names there are, the nearest first.
 std::shared_ptr<Configurable> make_object(Family family, std::string_view name);
 std::vector<std::string> object_names(Family family);
+
+// What Ref says where there is no object. Throws Error{invalid_argument}.
+[[noreturn]] void no_object(Family family);
 
 // A shared handle to an object, or none. Where Keras takes a string or an object, so does this.
 template <class Base>
@@ -68,9 +71,13 @@ class Ref {
   template <class T>
   requires std::derived_from<T, Base> Ref(std::shared_ptr<T> object) : object_(std::move(object)) {}
 
-  Base* get() const { return object_.get(); }
-  Base* operator->() const { return object_.get(); }
-  Base& operator*() const { return *object_; }
+  Base* get() const { return object_.get(); }  // nullptr: none
+  // Throw Error{invalid_argument} where there is none.
+  Base* operator->() const { return &**this; }
+  Base& operator*() const {
+    if (object_ == nullptr) no_object(Base::kFamily);
+    return *object_;
+  }
   explicit operator bool() const { return object_ != nullptr; }
   const std::shared_ptr<Base>& pointer() const { return object_; }
 

@@ -155,6 +155,8 @@ class Dataset {
   const std::vector<TensorType>& y_types() const { return types().y; }
   // Of an image folder: the names of the classes, in the order of their numbers.
   const std::vector<std::string>& class_names() const;
+  // What it keeps in memory (arrays(), in_memory(), what was unpacked); none where records come from a file.
+  std::vector<Tensor> tensors() const;
 
   // Starts to read epoch `epoch` at batch `first_batch` of it. Throws Error{invalid_argument} where a
   // stream is to be shuffled as a whole.
@@ -164,6 +166,7 @@ class Dataset {
 
  private:
   explicit Dataset(std::shared_ptr<const Body> body) : body_(std::move(body)) {}
+  const Body& body() const;  // throws Error{invalid_argument} where it was moved away
   std::shared_ptr<const Body> body_;
 };
 

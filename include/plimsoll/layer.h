@@ -172,9 +172,10 @@ class Symbol {
   Symbol() = default;
   Symbol(std::shared_ptr<const LayerCall> call, size_t index) : call_(std::move(call)), index_(index) {}
   bool defined() const { return call_ != nullptr; }
+  // These throw Error{invalid_argument} if it is not defined.
   const SymbolShape& shape() const;
   DType dtype() const;
-  const std::shared_ptr<const LayerCall>& call() const { return call_; }
+  const std::shared_ptr<const LayerCall>& call() const;
   size_t index() const { return index_; }
 
  private:
@@ -187,7 +188,7 @@ struct CallOptions {
   Attrs constants = {};                                      // {"use_causal_mask", true}, {"training", false}
 };
 
-// A handle to a layer; copies share the layer, and a layer called twice shares its weights.
+// A handle to a layer, or none; copies share the layer, and a layer called twice shares its weights.
 class Layer {
  public:
   Layer() = default;
@@ -200,9 +201,10 @@ class Layer {
   // For layers with several outputs, such as an LSTM with return_state.
   std::vector<Symbol> outputs(const std::vector<Symbol>& xs, const CallOptions& options = {}) const;
 
-  LayerBase* operator->() const { return layer_.get(); }
-  LayerBase& operator*() const { return *layer_; }
-  LayerBase* get() const { return layer_.get(); }
+  // Throw Error{invalid_argument} where there is no layer.
+  LayerBase* operator->() const { return &**this; }
+  LayerBase& operator*() const;
+  LayerBase* get() const { return layer_.get(); }  // nullptr: none
   const std::shared_ptr<LayerBase>& pointer() const { return layer_; }
   explicit operator bool() const { return layer_ != nullptr; }
   bool operator==(const Layer& other) const = default;

@@ -1,10 +1,11 @@
 // Models: Sequential and functional ones, with Keras's compile, fit, evaluate and predict.
 //
-//   Sequential model({Input({28, 28, 1}), Conv2D(32, 3, {.activation = "relu"}), MaxPooling2D(2), Flatten(),
-//   Dense(10)}); model.compile({.optimizer = Adam(1e-3), .loss = SparseCategoricalCrossentropy({.from_logits
-//   = true})}); History h = model.fit(x, y, {.batch_size = 128, .epochs = 3});
+//   Sequential model({Input({28, 28, 1}), Conv2D(32, 3), MaxPooling2D(2), Flatten(), Dense(10)});
+//   model.compile({.optimizer = Adam(1e-3), .loss = "mse"});
+//   History h = model.fit(x, y, {.batch_size = 128, .epochs = 3});
 //
-// A Model is a handle; copies share the layers and the training state. One thread at a time.
+// A Model is a handle, or none; copies share the layers and the training state. One thread at a time for each
+// model; several models may train at once.
 #pragma once
 
 #include <filesystem>
@@ -51,14 +52,16 @@ struct CompileArgs {
   std::vector<Metric> weighted_metrics = {};  // these see the sample weights, the others do not
   PerOutput<std::vector<Metric>> metrics_per_output = {};
   PerOutput<std::vector<Metric>> weighted_metrics_per_output = {};
+  // With the dtype policy mixed_float16, puts a LossScaleOptimizer around the optimizer.
+  bool auto_scale_loss = true;
   int threads = 0;  // 0: all cores this process may use
 };
 
 struct FitArgs {
   int64_t batch_size = 32;
   int64_t epochs = 1;
-  int verbose =
-      1;  // 0: silent, 1: a progress bar (plain lines where there is no terminal), 2: a line per epoch
+  // 0: silent, 1: a progress bar (plain lines where there is no terminal), 2: a line per epoch.
+  int verbose = 1;
   std::vector<CallbackPtr> callbacks = {};
   double validation_split = 0;
   std::vector<Tensor> validation_x = {}, validation_y = {}, validation_weights = {};
@@ -72,9 +75,10 @@ struct FitArgs {
   int64_t validation_batch_size = 0;  // 0: batch_size
   int64_t validation_freq = 1;
   std::optional<uint64_t> seed = {};  // of the order of the data; empty: drawn
-  // The line while fit() runs: "2GiB", "60%"; empty: the process's. What does not fit is refused before the
-  // first batch, with Error{out_of_memory}: the bytes needed and allowed, the largest batch that fits, the
-  // heaviest layers.
+  // The line of this fit(): "2GiB", "60%"; empty: only the process's, which holds in any case. What counts:
+  // the model, the arrays given, and all that is taken while fit() runs. What does not fit is refused before
+  // the first batch, with Error{out_of_memory}: the bytes needed and allowed, the largest batch that fits,
+  // the heaviest layers.
   std::string memory = {};
 };
 
@@ -82,40 +86,44 @@ struct EvaluateArgs {
   int64_t batch_size = 32;
   int verbose = 0;
   std::vector<Tensor> sample_weight = {};
-  int64_t steps = 0;
+  int64_t steps = 0;  // 0: to the end of the data
+  std::vector<CallbackPtr> callbacks = {};
 };
 
 struct PredictArgs {
   int64_t batch_size = 32;
   int verbose = 0;
   int64_t steps = 0;
+  std::vector<CallbackPtr> callbacks = {};
 };
 
-// What a training step over a batch would hold, in bytes.
+// What a training step over a batch would hold, in bytes, as the account counts them.
 struct MemoryForecast {
   int64_t weights = 0;  // with what layers keep beside them
   int64_t state = 0;    // of the optimizer and metrics
   int64_t arena = 0;    // activations, gradients and scratch, exact
   int64_t constants = 0;
-  int64_t data = 0;  // batches in flight
-  int64_t total() const { return weights + state + arena + constants + data; }
-  std::vector<std::pair<std::string, int64_t>> layers =
-      {};  // shares of the arena at its fullest, heaviest first
+  int64_t programs = 0;  // of the steps themselves: graphs, plans, kernels with their code
+  int64_t data = 0;      // batches in flight
+  int64_t total() const { return weights + state + arena + constants + programs + data; }
+  // Shares of the arena at its fullest, heaviest first.
+  std::vector<std::pair<std::string, int64_t>> layers = {};
 };
 
 struct History {
   std::vector<int64_t> epoch;
   std::vector<std::pair<std::string, std::vector<double>>> history;
   bool interrupted = false;  // by Ctrl-C
-  // Throws Error{not_found} listing the names there are.
+  // Throws Error{not_found} listing the names there are, the nearest first.
   const std::vector<double>& operator[](std::string_view name) const;
 };
 
 struct ModelBody;
 
+// Of no model (default-constructed, or moved away) every function but bool throws Error{invalid_argument}.
 class Model {
  public:
-  Model();  // no model
+  Model();  // none
   Model(std::vector<Symbol> inputs, std::vector<Symbol> outputs, std::string name = "");
   explicit Model(Layer network);  // a Functional or Sequential layer
 
@@ -141,8 +149,10 @@ class Model {
   Logs test_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor>& y,
                      const std::vector<Tensor>& weight = {});
   std::vector<Tensor> predict_on_batch(const std::vector<Tensor>& x);
-  // A callback's word to fit(): end after this step.
+  // A callback's word to fit(), evaluate() and predict(): end after this step.
   void stop_training();
+  void stop_evaluating();
+  void stop_predicting();
   // Of the next step. Setting it throws Error{invalid_argument} where a schedule decides.
   double learning_rate() const;
   void set_learning_rate(double rate);
@@ -153,7 +163,8 @@ class Model {
   Symbol operator()(const Symbol& x) const { return network()(x); }
   Symbol operator()(const std::vector<Symbol>& xs) const { return network()(xs); }
   const std::vector<Layer>& layers() const;
-  Layer get_layer(std::string_view name) const;  // throws Error{not_found}
+  // Throws Error{not_found} listing the names there are, the nearest first.
+  Layer get_layer(std::string_view name) const;
   const std::vector<Symbol>& inputs() const;
   const std::vector<Symbol>& outputs() const;
   std::string summary() const;
@@ -167,7 +178,7 @@ class Model {
   void load_weights(const std::filesystem::path& path);
   std::string to_json() const;
 
-  ModelBody& body() const { return *body_; }
+  ModelBody& body() const;
   explicit operator bool() const { return body_ != nullptr; }
 
  protected:

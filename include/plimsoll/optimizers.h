@@ -20,7 +20,7 @@ using Schedule = Ref<ScheduleBase>;
 // A number, or a schedule.
 struct LearningRate {
   LearningRate(double rate) : rate(rate) {}
-  LearningRate(Schedule schedule) : schedule(std::move(schedule)) {}
+  LearningRate(Schedule schedule);  // throws Error{invalid_argument} if it is none
   double rate = 0;
   Schedule schedule;
 };
@@ -168,6 +168,16 @@ struct LionOptimizerOptions {
 };
 Optimizer Lion(LearningRate learning_rate = 0.001, const LionOptimizerOptions& options = {});
 #undef PLIMSOLL_OPTIMIZER_OPTIONS
+
+// For float16: the loss is multiplied by a scale, the gradients are divided by it. A step whose gradients are
+// not finite is left out and halves the scale; after so many good steps in a row it is doubled. compile()
+// puts it around the optimizer of a model whose dtype policy is mixed_float16 (auto_scale_loss).
+struct LossScaleOptimizerOptions {
+  double initial_scale = 32768;
+  int64_t dynamic_growth_steps = 2000;
+  std::string name = {};
+};
+Optimizer LossScaleOptimizer(Optimizer inner_optimizer, const LossScaleOptimizerOptions& options = {});
 
 struct DecayOptions {
   bool staircase = false;

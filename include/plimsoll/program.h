@@ -1,5 +1,5 @@
 // Program: a graph made ready to run on a device: passes applied, memory planned, kernels chosen. run()
-// allocates nothing. One run at a time per arena; a Program may move between threads.
+// allocates nothing. One run at a time per arena, a second one is refused; a Program may move between threads.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +36,8 @@ struct MemoryReport {
   int64_t lower_bound = 0;  // largest sum of bytes live at once: no plan of this order can be smaller
   int64_t variables = 0;
   int64_t constants = 0;
+  int64_t program = 0;  // of the Program itself: graph, plan, kernels with their code; about
+  int64_t kept = 0;     // of copies of weights, in the layout that kernels like
   // Only from forecast(): what each layer has in the arena when most is live, heaviest first.
   std::vector<std::pair<std::string, int64_t>> layers = {};
 };
@@ -46,13 +48,15 @@ class Program {
   static Program compile(const Graph& graph, const CompileOptions& options = {});
   // What compile() would need, without taking it.
   static MemoryReport forecast(const Graph& graph, const CompileOptions& options = {});
+  // One that was moved away can be assigned to and destroyed; all else throws Error{invalid_argument}.
   Program(Program&&) noexcept;
   Program& operator=(Program&&) noexcept;
   ~Program();
 
   // Inputs and outputs in the graph's order. Given output tensors of the right types are written, undefined
   // ones are made. Throws Error{invalid_argument} before anything is changed if an input has the wrong type,
-  // or a given output shares bytes with an input, a variable or another output.
+  // a given output shares bytes with an input, a variable or another output, or this Program, or one that
+  // shares its arena, is running.
   void run(std::span<const Tensor> inputs, std::span<Tensor> outputs);
   std::vector<Tensor> operator()(std::span<const Tensor> inputs);
 
@@ -65,6 +69,7 @@ class Program {
  private:
   struct Body;
   explicit Program(std::unique_ptr<Body> body);
+  Body& body() const;
   std::unique_ptr<Body> body_;
 };
 

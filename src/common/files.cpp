@@ -85,4 +85,16 @@ void write_atomically(const std::filesystem::path& path, const std::function<voi
   beside.finish();
 }
 
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) fail(ErrorKind::io, folder.string(), "cannot be made: ", error.message());
+}
+
+void remove_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::remove_all(folder, error);
+  if (error) fail(ErrorKind::io, folder.string(), "cannot be removed: ", error.message());
+}
+
 }  // namespace plimsoll

@@ -34,4 +34,9 @@ class NewFile {
 // is replaced. Throws Error{io} naming the path.
 void write_atomically(const std::filesystem::path& path, const std::function<void(NewFile&)>& writer);
 
+// The folder and those above it, where they are missing. Throws Error{io} naming it.
+void make_folder(const std::filesystem::path& folder);
+// The folder with all in it. Throws Error{io} naming it.
+void remove_folder(const std::filesystem::path& folder);
+
 }  // namespace plimsoll

@@ -12,6 +12,7 @@ class ArraySource final : public Source {
       : Source(std::move(types)), columns_(std::move(columns)), records_(records) {}
 
   std::optional<int64_t> records() const override { return records_; }
+  std::vector<Tensor> tensors() const override { return columns_; }
 
   void read(std::span<const int64_t> records, const Rows& to, int64_t row, Scratch&) const override {
     for (size_t c = 0; c < columns_.size(); ++c) {

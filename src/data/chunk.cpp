@@ -82,6 +82,7 @@ bool ChunkMaker::begin(Chunk& chunk) {
   chunk.count = 0;
   chunk.error = nullptr;
   chunk.error_row = INT64_MAX;
+  chunk.next_row = chunk.rows_done = 0;
   if (order_) {
     chunk.count = std::clamp<int64_t>(order_->size() - next_, 0, most);
     chunk.records.resize(static_cast<size_t>(chunk.count));
@@ -94,7 +95,7 @@ bool ChunkMaker::begin(Chunk& chunk) {
   next_ += chunk.count;
   chunk.bad.assign(static_cast<size_t>(chunk.count), 0);
   shape_batch(chunk.batch, body_->types, chunk.count, most);
-  chunk.rows = rows_of(chunk.batch);
+  point_to(chunk.rows, chunk.batch);
   return true;
 }
 

@@ -25,6 +25,8 @@ struct Chunk {
   std::vector<uint8_t> bad;      // by row, where bad records are left out
   std::exception_ptr error;      // the first row's that ended the reading
   int64_t error_row = INT64_MAX;
+  int64_t next_row = 0;  // first that nobody works on; for the Crew
+  int64_t rows_done = 0;
 };
 
 class ChunkMaker {

@@ -5,13 +5,20 @@
 #include <system_error>
 #include <utility>
 
+#include "memory/budget.h"
+
 namespace plimsoll::data {
 
 Crew::Crew(ChunkMaker maker, int threads, int64_t ahead)
     : maker_(std::move(maker)), ahead_(static_cast<size_t>(std::max<int64_t>(1, ahead))) {
   threads_.reserve(static_cast<size_t>(threads));
   try {
-    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+    for (int i = 0; i < threads; ++i) {
+      threads_.emplace_back([this, budget = Budget::current()] {
+        const BudgetScope scope(budget);  // what they take counts where the reader's bytes do
+        run();
+      });
+    }
   } catch (const std::system_error&) {  // No more threads to be had: those that run will do, or none.
   } catch (const std::bad_alloc&) {
   }
@@ -30,13 +37,13 @@ std::unique_ptr<Chunk> Crew::take() {
   if (threads_.empty()) return fill_here();
   std::unique_lock lock(mutex_);
   can_take_.wait(
-      lock, [&] { return jobs_.empty() ? ended_ : jobs_.front()->rows_done == jobs_.front()->chunk->count; });
-  if (jobs_.empty()) {
+      lock, [&] { return begun_.empty() ? ended_ : begun_.front()->rows_done == begun_.front()->count; });
+  if (begun_.empty()) {
     if (begin_error_) std::rethrow_exception(begin_error_);
     return nullptr;
   }
-  std::unique_ptr<Chunk> chunk = std::move(jobs_.front()->chunk);
-  jobs_.pop_front();
+  std::unique_ptr<Chunk> chunk = std::move(begun_.front());
+  begun_.erase(begun_.begin());
   lock.unlock();
   can_work_.notify_all();
   return chunk;
@@ -47,12 +54,17 @@ void Crew::give(std::unique_ptr<Chunk> chunk) {
   spare_.push_back(std::move(chunk));
 }
 
+// Null if there is none.
+std::unique_ptr<Chunk> Crew::take_spare() {
+  if (spare_.empty()) return nullptr;
+  std::unique_ptr<Chunk> chunk = std::move(spare_.back());
+  spare_.pop_back();
+  return chunk;
+}
+
 std::unique_ptr<Chunk> Crew::fill_here() {
-  std::unique_ptr<Chunk> chunk = std::make_unique<Chunk>();
-  if (!spare_.empty()) {
-    chunk = std::move(spare_.back());
-    spare_.pop_back();
-  }
+  std::unique_ptr<Chunk> chunk = take_spare();
+  if (chunk == nullptr) chunk = std::make_unique<Chunk>();
   if (!maker_.begin(*chunk)) return nullptr;
   for (int64_t row = 0; row < chunk->count && chunk->error == nullptr; row += maker_.grain()) {
     maker_.work(*chunk, row, std::min(row + maker_.grain(), chunk->count), scratch_, error_mutex_);
@@ -64,56 +76,50 @@ void Crew::run() noexcept {
   Scratch scratch;
   std::unique_lock lock(mutex_);
   while (!stop_) {
-    if (Job* job = job_with_rows())
-      work_on(*job, scratch, lock);
-    else if (!beginning_ && !ended_ && jobs_.size() < ahead_)
-      begin_job(lock);
+    if (Chunk* chunk = chunk_with_rows())
+      work_on(*chunk, scratch, lock);
+    else if (!beginning_ && !ended_ && begun_.size() < ahead_)
+      begin_chunk(lock);
     else
       can_work_.wait(lock);
   }
 }
 
-Crew::Job* Crew::job_with_rows() {
-  for (const auto& job : jobs_) {
-    if (job->next_row < job->chunk->count) return job.get();
+Chunk* Crew::chunk_with_rows() {
+  for (const auto& chunk : begun_) {
+    if (chunk->next_row < chunk->count) return chunk.get();
   }
   return nullptr;
 }
 
-void Crew::work_on(Job& job, Scratch& scratch, std::unique_lock<std::mutex>& lock) {
-  const int64_t from = job.next_row;
-  const int64_t to = std::min(from + maker_.grain(), job.chunk->count);
-  job.next_row = to;
+void Crew::work_on(Chunk& chunk, Scratch& scratch, std::unique_lock<std::mutex>& lock) {
+  const int64_t from = chunk.next_row;
+  const int64_t to = std::min(from + maker_.grain(), chunk.count);
+  chunk.next_row = to;
   lock.unlock();
-  maker_.work(*job.chunk, from, to, scratch, error_mutex_);
+  maker_.work(chunk, from, to, scratch, error_mutex_);
   lock.lock();
-  job.rows_done += to - from;
-  if (job.rows_done == job.chunk->count) can_take_.notify_one();
+  chunk.rows_done += to - from;
+  if (chunk.rows_done == chunk.count) can_take_.notify_one();
 }
 
-void Crew::begin_job(std::unique_lock<std::mutex>& lock) {
+void Crew::begin_chunk(std::unique_lock<std::mutex>& lock) {
   beginning_ = true;
-  std::unique_ptr<Job> job;
   bool more = false;
   std::exception_ptr error;
-  std::unique_ptr<Chunk> chunk;
-  if (!spare_.empty()) {
-    chunk = std::move(spare_.back());
-    spare_.pop_back();
-  }
+  std::unique_ptr<Chunk> chunk = take_spare();
   lock.unlock();
   try {
     if (chunk == nullptr) chunk = std::make_unique<Chunk>();
     more = maker_.begin(*chunk);
-    if (more) job = std::make_unique<Job>(Job{std::move(chunk)});
   } catch (...) {
     error = std::current_exception();
   }
   lock.lock();
   beginning_ = false;
-  if (job != nullptr) {
+  if (more) {
     try {
-      jobs_.push_back(std::move(job));
+      begun_.push_back(std::move(chunk));
     } catch (...) {
       error = std::current_exception();
     }

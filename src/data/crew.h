@@ -4,7 +4,6 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -29,16 +28,11 @@ class Crew {
   void give(std::unique_ptr<Chunk> chunk);
 
  private:
-  struct Job {
-    std::unique_ptr<Chunk> chunk;
-    int64_t next_row = 0;  // first that nobody has taken
-    int64_t rows_done = 0;
-  };
-
   void run() noexcept;
-  Job* job_with_rows();
-  void begin_job(std::unique_lock<std::mutex>& lock);
-  void work_on(Job& job, Scratch& scratch, std::unique_lock<std::mutex>& lock);
+  Chunk* chunk_with_rows();
+  std::unique_ptr<Chunk> take_spare();
+  void begin_chunk(std::unique_lock<std::mutex>& lock);
+  void work_on(Chunk& chunk, Scratch& scratch, std::unique_lock<std::mutex>& lock);
   std::unique_ptr<Chunk> fill_here();
 
   ChunkMaker maker_;
@@ -47,7 +41,7 @@ class Crew {
   std::mutex error_mutex_;  // of the chunks' errors
   std::condition_variable can_work_;
   std::condition_variable can_take_;
-  std::deque<std::unique_ptr<Job>> jobs_;  // in order; the front is the next to be taken
+  std::vector<std::unique_ptr<Chunk>> begun_;  // in order; the front is the next to be taken
   std::vector<std::unique_ptr<Chunk>> spare_;
   std::exception_ptr begin_error_;
   bool beginning_ = false;

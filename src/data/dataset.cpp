@@ -92,29 +92,29 @@ Dataset Dataset::generator(std::function<Generator(int64_t epoch)> open, RecordT
 
 Dataset Dataset::shuffle(uint64_t seed, int64_t window) const {
   require(window >= 0, "dataset.shuffle", "expected a window of 0 or more records, got ", window);
-  return Dataset(with_step(*body_, {.kind = OrderStep::Kind::shuffle, .seed = seed, .window = window}));
+  return Dataset(with_step(body(), {.kind = OrderStep::Kind::shuffle, .seed = seed, .window = window}));
 }
 
 Dataset Dataset::take(int64_t count) const {
   require(count >= 0, "dataset.take", "expected a count of 0 or more, got ", count);
-  return Dataset(with_step(*body_, {.kind = OrderStep::Kind::take, .count = count}));
+  return Dataset(with_step(body(), {.kind = OrderStep::Kind::take, .count = count}));
 }
 
 Dataset Dataset::skip(int64_t count) const {
   require(count >= 0, "dataset.skip", "expected a count of 0 or more, got ", count);
-  return Dataset(with_step(*body_, {.kind = OrderStep::Kind::skip, .count = count}));
+  return Dataset(with_step(body(), {.kind = OrderStep::Kind::skip, .count = count}));
 }
 
 Dataset Dataset::repeat(int64_t count) const {
   require(count >= 0, "dataset.repeat", "expected a count of 0 or more, got ", count);
-  return Dataset(with_step(*body_, {.kind = OrderStep::Kind::repeat, .count = count}));
+  return Dataset(with_step(body(), {.kind = OrderStep::Kind::repeat, .count = count}));
 }
 
 Dataset Dataset::batch(int64_t size, bool drop_remainder) const {
   require(size > 0, "dataset.batch", "expected a size of 1 or more, got ", size);
-  for (const TensorType& type : data::flat_types(body_->types))
+  for (const TensorType& type : data::flat_types(body().types))
     byte_size(type.dtype, type.shape.inserted(0, size));
-  return Dataset(edited(*body_, [&](Settings& s) {
+  return Dataset(edited(body(), [&](Settings& s) {
     s.batch = size;
     s.drop_remainder = drop_remainder;
   }));
@@ -123,46 +123,54 @@ Dataset Dataset::batch(int64_t size, bool drop_remainder) const {
 Dataset Dataset::map(std::function<void(Record&)> change, int threads) const {
   require(change != nullptr, "dataset.map", "expected a function, got none");
   require(threads >= 0 && threads <= 1024, "dataset.map", "expected 0 to 1024 threads, got ", threads);
-  auto body = std::make_shared<Body>(*body_);
-  Record sample = zeros(body_->types);
+  auto changed = std::make_shared<Body>(body());
+  Record sample = zeros(changed->types);
   change(sample);
-  body->types = types_of(sample);
-  body->settings.threads = std::max(body->settings.threads, threads);
-  body->settings.changes.push_back(std::move(change));
-  return Dataset(std::move(body));
+  changed->types = types_of(sample);
+  changed->settings.threads = std::max(changed->settings.threads, threads);
+  changed->settings.changes.push_back(std::move(change));
+  return Dataset(std::move(changed));
 }
 
 Dataset Dataset::prefetch(int64_t batches) const {
   require(batches >= 0 && batches <= 1024, "dataset.prefetch", "expected 0 to 1024 batches, got ", batches);
-  return Dataset(edited(*body_, [&](Settings& s) { s.prefetch = batches; }));
+  return Dataset(edited(body(), [&](Settings& s) { s.prefetch = batches; }));
 }
 
 Dataset Dataset::skip_bad(bool skip) const {
-  return Dataset(edited(*body_, [&](Settings& s) { s.skip_bad = skip; }));
+  return Dataset(edited(body(), [&](Settings& s) { s.skip_bad = skip; }));
 }
 
-bool Dataset::random_access() const { return body_->random_access(); }
+const Dataset::Body& Dataset::body() const {
+  require(body_ != nullptr, "dataset", "expected a data set, got one that was moved away");
+  return *body_;
+}
+
+bool Dataset::random_access() const { return body().random_access(); }
 
 std::optional<int64_t> Dataset::records() const {
   if (!random_access()) return std::nullopt;
-  return data::size_after(*body_->source->records(), body_->settings.order);
+  return data::size_after(*body().source->records(), body().settings.order);
 }
 
 std::optional<int64_t> Dataset::batches() const {
   const std::optional<int64_t> count = records();
-  if (!count || body_->leaves_out()) return std::nullopt;
-  const int64_t size = body_->settings.batch;
-  return *count / size + (*count % size != 0 && !body_->settings.drop_remainder ? 1 : 0);
+  if (!count || body().leaves_out()) return std::nullopt;
+  const int64_t size = body().settings.batch;
+  return *count / size + (*count % size != 0 && !body().settings.drop_remainder ? 1 : 0);
 }
 
-int64_t Dataset::batches_held() const { return body_->settings.batches_held(); }
-int64_t Dataset::batch_size() const { return body_->settings.batch; }
-const RecordTypes& Dataset::types() const { return body_->types; }
-const std::vector<std::string>& Dataset::class_names() const { return body_->source->class_names(); }
+int64_t Dataset::batches_held() const { return body().settings.batches_held(); }
+int64_t Dataset::batch_size() const { return body().settings.batch; }
+const RecordTypes& Dataset::types() const { return body().types; }
+const std::vector<std::string>& Dataset::class_names() const { return body().source->class_names(); }
+
+std::vector<Tensor> Dataset::tensors() const { return body().source->tensors(); }
 
 std::unique_ptr<BatchReader> Dataset::read(int64_t epoch, int64_t first_batch) const {
   require(epoch >= 0 && first_batch >= 0, "dataset.read", "expected an epoch and a batch of 0 or more, got ",
           epoch, " and ", first_batch);
+  (void)body();
   return data::make_reader(body_, epoch, first_batch);
 }
 

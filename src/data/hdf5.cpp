@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "common/file_source.h"
-#include "data/charge.h"
+#include "memory/charge.h"
 #include "data/sources.h"
 #include "h5/process.h"
 #include "h5/wire.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "data/charge.h"
+#include "memory/charge.h"
 #include "plimsoll/data.h"
 
 namespace plimsoll::data {

@@ -8,8 +8,8 @@
 #include <jerror.h>
 // clang-format on
 
-#include "data/charge.h"
 #include "data/image.h"
+#include "memory/charge.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll::data {

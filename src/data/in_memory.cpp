@@ -36,8 +36,8 @@ Dataset Dataset::in_memory(int64_t* skipped) const {
   if (skipped != nullptr) *skipped = reader->skipped();
   if (filled < capacity) grow(all, types(), filled, filled);
   return arrays(std::move(all.x), std::move(all.y), std::move(all.weights))
-      .batch(batch_size(), body_->settings.drop_remainder)
-      .prefetch(body_->settings.prefetch);
+      .batch(batch_size(), body().settings.drop_remainder)
+      .prefetch(body().settings.prefetch);
 }
 
 }  // namespace plimsoll

@@ -80,6 +80,13 @@ class NpySource final : public Source {
     for (const NpyArray& array : arrays) columns_.push_back(column_of(array));
   }
   std::optional<int64_t> records() const override { return records_; }
+  std::vector<Tensor> tensors() const override {
+    std::vector<Tensor> all;
+    for (const Column& column : columns_) {
+      if (column.memory.defined()) all.push_back(column.memory);
+    }
+    return all;
+  }
 
   void read(std::span<const int64_t> records, const Rows& to, int64_t row, Scratch&) const override {
     for (size_t c = 0; c < columns_.size(); ++c) {

@@ -51,10 +51,16 @@ void shape_batch(Batch& batch, const RecordTypes& types, int64_t n, int64_t capa
 
 Rows rows_of(const Batch& batch) {
   Rows rows;
-  for (const Tensor* t : flat(batch)) {
-    rows.columns.push_back({static_cast<char*>(t->data()), byte_size(t->dtype(), t->shape().without(0))});
-  }
+  point_to(rows, batch);
   return rows;
+}
+
+void point_to(Rows& rows, const Batch& batch) {
+  rows.columns.clear();
+  for (const auto* list : {&batch.x, &batch.y, &batch.weights}) {
+    for (const Tensor& t : *list)
+      rows.columns.push_back({static_cast<char*>(t.data()), byte_size(t.dtype(), t.shape().without(0))});
+  }
 }
 
 void copy_rows(const Rows& to, int64_t to_row, const Rows& from, int64_t from_row, int64_t count) {

@@ -35,6 +35,8 @@ std::vector<TensorType> flat_types(const RecordTypes& types);
 // for `capacity` records are used again; new ones have it. Throws Error{out_of_memory}.
 void shape_batch(Batch& batch, const RecordTypes& types, int64_t n, int64_t capacity);
 Rows rows_of(const Batch& batch);
+// The same into a list there is: after the first time it allocates nothing.
+void point_to(Rows& rows, const Batch& batch);
 // Copies records between rows of the same types.
 void copy_rows(const Rows& to, int64_t to_row, const Rows& from, int64_t from_row, int64_t count);
 

@@ -67,6 +67,8 @@ class Source {
   // (optional) How many threads decode, and how many batches ahead, if the user does not say. Default: none.
   virtual int threads() const { return 0; }
   virtual int64_t prefetch() const { return 0; }
+  // (optional) Tensors it keeps in memory. Default: none.
+  virtual std::vector<Tensor> tensors() const { return {}; }
   // (optional) Names of the classes. Default: none.
   virtual const std::vector<std::string>& class_names() const;
 

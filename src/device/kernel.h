@@ -19,6 +19,7 @@ class SubProgram {
  public:
   virtual ~SubProgram() = default;
   virtual int64_t arena_bytes() const = 0;
+  virtual int64_t bytes() const = 0;  // that it holds itself, about
   virtual void run(void* const* inputs, void* const* outputs, void* arena) const = 0;
 };
 
@@ -39,13 +40,15 @@ struct KernelQuery {
 };
 
 struct Kernel {
-  // args: the inputs, the outputs, then the scratch, null if none was asked for. May throw Error; a throw leaves
-  // the outputs undefined and everything else as it was.
+  // args: the inputs, the outputs, then the scratch, null if none was asked for. May throw Error; a throw
+  // leaves the outputs undefined and everything else as it was.
   using Run = void (*)(const void* state, void* const* args);
 
   Run run = nullptr;
   std::shared_ptr<const void> state;  // what run() gets; immutable while it runs
   int64_t scratch = 0;                // bytes
+  int64_t bytes = 0;                  // that the state holds, about: whoever keeps the kernel charges them
+  int64_t kept = 0;                   // bytes of copies of its inputs, charged already (device/steady.h)
   std::string name;                   // for reports: "onednn brgconv:avx2"
 };
 
@@ -57,11 +60,16 @@ struct KernelDef {
   Kernel (*prepare)(const KernelQuery& q) = nullptr;
 };
 
-// A kernel whose state is a value of type S and whose run is `run(const S&, void* const* args)`.
+// A kernel whose state is a value of type S and whose run is `run(const S&, void* const* args)`. A state that
+// holds much beside itself (another kernel, a library's object) says how much: `int64_t held() const`; a
+// SteadyCopy in it is called `kept`.
 template <class S, void (*F)(const S&, void* const*)>
 Kernel make_kernel(std::string name, S state, int64_t scratch = 0) {
   Kernel k;
   k.run = [](const void* s, void* const* args) { F(*static_cast<const S*>(s), args); };
+  k.bytes = static_cast<int64_t>(sizeof(S));
+  if constexpr (requires { state.held(); }) k.bytes += state.held();
+  if constexpr (requires { state.kept->charged(); }) k.kept = state.kept ? state.kept->charged() : 0;
   k.state = std::make_shared<const S>(std::move(state));
   k.scratch = scratch;
   k.name = std::move(name);

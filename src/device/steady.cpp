@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "memory/budget.h"
 #include "memory/buffer.h"
 #include "plimsoll/error.h"
 
@@ -11,7 +12,7 @@ std::shared_ptr<SteadyCopy> SteadyCopy::make(const KernelQuery& q, int i, int64_
   const auto input = static_cast<size_t>(i);
   if (input >= q.steady.size() || q.steady[input] == nullptr) return nullptr;
   // Under a line the bytes belong to what a step cannot do without, and forecasts know nothing of copies.
-  if (account::limit() != account::kNoLimit) return nullptr;
+  if (account::under_line()) return nullptr;
   try {
     std::shared_ptr<Buffer> copy = Buffer::make(bytes + beside, Owner::weights);
     return std::shared_ptr<SteadyCopy>(new SteadyCopy(q.steady[input]->buffer(), std::move(copy), beside));
@@ -22,6 +23,7 @@ std::shared_ptr<SteadyCopy> SteadyCopy::make(const KernelQuery& q, int i, int64_
 }
 
 void* SteadyCopy::data() const { return copy_->data(); }
+int64_t SteadyCopy::charged() const { return Buffer::charge_for(copy_->bytes()); }
 
 char* SteadyCopy::kept_beside() const {
   return static_cast<char*>(copy_->data()) + copy_->bytes() - static_cast<int64_t>(beside_);

@@ -17,11 +17,12 @@ class Buffer;
 // at a time.
 class SteadyCopy {
  public:
-  // Null if input `i` is not steady, if the account has a limit, or if there are no bytes: the kernel then
+  // Null if input `i` is not steady, under a line of the account, or if there are no bytes: the kernel then
   // does without. `beside`: bytes of another input that goes into the copy, steady or not.
   static std::shared_ptr<SteadyCopy> make(const KernelQuery& q, int i, int64_t bytes, int64_t beside = 0);
 
   void* data() const;
+  int64_t charged() const;
   // Whether the input, or the one beside it, may have changed since update() was last called. Never false in
   // error: contents that someone holds a pointer to write with count as changed in every run.
   bool stale(const void* beside = nullptr) const;

@@ -23,6 +23,7 @@ class DeviceSteps final : public Steps {
   const Plan& plan() const override { return plan_; }
   size_t size() const override { return steps_.size(); }
   bool parallel() const override { return false; }
+  int64_t bytes() const override { return graph_bytes(graph_); }
   void run(void* const* inputs, void* const* outputs) override;
   void run_timed(void* const* inputs, void* const* outputs, std::span<double> seconds) override;
   std::string step_name(size_t step) const override;

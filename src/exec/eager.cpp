@@ -1,15 +1,19 @@
 // Ops on concrete tensors, through the same kernels as programs. What an op needs for given types and
-// attributes is made once and kept per thread, so that a small op costs little more than its kernel.
+// attributes is made once and kept, so that a small op costs little more than its kernel. A second thread
+// that wants it at the same time gets one of its own.
 #include <algorithm>
-#include <unordered_map>
 
+#include "common/fork.h"
 #include "device/cpu/denormals.h"
+#include "device/cpu/shared_primitives.h"
 #include "device/cpu/thread_pool.h"
+#include "exec/kept.h"
 #include "exec/prepare.h"
 #include "exec/step_list.h"
 #include "exec/sub_program.h"
 #include "memory/arena.h"
 #include "memory/buffer.h"
+#include "memory/charge.h"
 #include "passes/passes.h"
 #include "plimsoll/contents.h"
 #include "plimsoll/error.h"
@@ -18,8 +22,9 @@
 namespace plimsoll {
 namespace {
 
-constexpr size_t kMaxEntries = 4096;  // then the cache starts afresh
-constexpr size_t kMaxInputs = 16;     // more are not cached
+constexpr int64_t kMostKept = 32 << 20;   // bytes: some ten thousand small ops
+constexpr int64_t kEntryBytes = 2 << 10;  // of an entry beside its kernel, about: types, attributes, name
+constexpr size_t kMaxInputs = 16;         // more take a list on the heap
 
 struct Entry {
   const OpDef* op;
@@ -28,6 +33,13 @@ struct Entry {
   std::vector<TensorType> out;
   Kernel kernel;
   std::unique_ptr<Program> parts;  // for an op without a kernel: its decomposition
+  Charge charge;
+
+  int64_t bytes() const {
+    int64_t sum = kEntryBytes + kernel.bytes;
+    if (parts) sum += parts->memory().program + parts->memory().arena;
+    return sum;
+  }
 };
 
 size_t hash_call(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs) {
@@ -60,6 +72,7 @@ std::unique_ptr<Program> compile_parts(const Entry& e) {
 }
 
 std::unique_ptr<Entry> make_entry(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs) {
+  const SharedPrimitives shared;
   auto e = std::make_unique<Entry>();
   e->op = &op;
   e->attrs = attrs;
@@ -74,6 +87,8 @@ std::unique_ptr<Entry> make_entry(const OpDef& op, std::span<const Tensor> in, c
     e->parts = compile_parts(*e);
   else
     e->kernel = prepare_kernel(op, query);
+  const BudgetScope process(nullptr);  // it serves everybody
+  e->charge.set(Owner::programs, kEntryBytes + e->kernel.bytes);
   return e;
 }
 
@@ -110,6 +125,16 @@ std::vector<Tensor> run_entry(const Entry& e, std::span<const Tensor> in) {
   return out;
 }
 
+// Never destroyed: a thread may outlive any destructor of ours.
+struct CacheMutex : ForkMutex {
+  CacheMutex() : ForkMutex(LockOrder::caches) {}
+};
+using Cache = Kept<std::unique_ptr<Entry>, CacheMutex>;
+Cache& cache() {
+  static auto* const entries = new Cache;
+  return *entries;
+}
+
 // Entries whose attributes hold tensors or graphs would keep those alive and are hardly ever met again.
 bool cacheable(const Attrs& attrs) {
   return std::none_of(attrs.begin(), attrs.end(), [](const auto& a) {
@@ -122,15 +147,16 @@ bool cacheable(const Attrs& attrs) {
 std::vector<Tensor> apply_eager(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs) {
   if (op.name == "constant") return {attrs.tensor("value")};
   if (!cacheable(attrs)) return run_entry(*make_entry(op, in, attrs), in);
-  thread_local std::unordered_map<size_t, std::unique_ptr<Entry>> cache;
   const size_t hash = hash_call(op, in, attrs);
-  const auto it = cache.find(hash);
-  if (it != cache.end() && same_call(*it->second, op, in, attrs)) return run_entry(*it->second, in);
-  if (cache.size() >= kMaxEntries) cache.clear();
-  std::unique_ptr<Entry> made = make_entry(op, in, attrs);
-  auto& slot = cache[hash];
-  slot = std::move(made);
-  return run_entry(*slot, in);
+  const auto same = [&](const std::unique_ptr<Entry>& e) { return same_call(*e, op, in, attrs); };
+  Cache::Loan entry = cache().find(hash, same);
+  if (!entry) {
+    std::unique_ptr<Entry> made = make_entry(op, in, attrs);
+    const int64_t bytes = made->bytes();
+    entry = cache().add(hash, std::move(made), bytes);
+    cache().keep_within(kMostKept);
+  }
+  return run_entry(**entry, in);
 }
 
 }  // namespace plimsoll

@@ -6,11 +6,13 @@
 #include <string_view>
 
 #include "device/cpu/denormals.h"
+#include "device/cpu/shared_primitives.h"
 #include "device/cpu/thread_pool.h"
 #include "exec/device_steps.h"
 #include "exec/step_list.h"
 #include "memory/arena.h"
 #include "memory/buffer.h"
+#include "memory/charge.h"
 #include "passes/passes.h"
 #include "plimsoll/contents.h"
 #include "plimsoll/error.h"
@@ -36,6 +38,8 @@ MemoryReport report(const Steps& steps) {
   MemoryReport r;
   r.arena = steps.plan().arena_bytes();
   r.lower_bound = steps.plan().lower_bound();
+  r.program = steps.bytes();
+  r.kept = steps.kept();
   for (const GraphVariable& v : steps.graph().variables())
     r.variables += byte_size(v.storage.dtype(), v.storage.shape());
   for (const Node& n : steps.graph().nodes()) {
@@ -79,6 +83,9 @@ std::vector<std::pair<std::string, int64_t>> layers_at_peak(const Graph& graph, 
   return sorted;
 }
 
+constexpr std::string_view kOneAtATime =
+    "expected one run at a time of a Program and of those that share its arena (give each thread its own)";
+
 bool share_bytes(const Tensor& a, const Tensor& b) {
   const auto range = [](const Tensor& t) {
     const auto start = reinterpret_cast<uintptr_t>(read_bytes(t));
@@ -94,6 +101,7 @@ bool share_bytes(const Tensor& a, const Tensor& b) {
 struct Program::Body {
   Body(std::unique_ptr<Steps> list, std::shared_ptr<Arena> bytes)
       : steps(std::move(list)), arena(std::move(bytes)), memory(report(*steps)) {
+    charge.set(Owner::programs, memory.program);
     in.resize(steps->graph().inputs().size());
     out.resize(steps->graph().outputs().size());
   }
@@ -105,22 +113,26 @@ struct Program::Body {
   void check_apart(std::span<const Tensor> inputs, std::span<const Tensor> outputs, size_t i) const;
 
   std::unique_ptr<Steps> steps;
-  std::shared_ptr<Arena> arena;  // of the CPU
+  std::shared_ptr<Arena> arena;  // of the CPU; on a device there is nothing in it
   MemoryReport memory;
+  Charge charge;
   std::vector<void*> in, out;
 };
 
 std::unique_ptr<Program::Body> Program::Body::on_cpu(Graph graph, const CompileOptions& options) {
   auto list = std::make_unique<StepList>(std::move(graph), step_options(options));
   const std::shared_ptr<Arena> arena = options.arena ? options.arena : std::make_shared<Arena>(0);
-  arena->ensure(list->plan().arena_bytes());
-  list->bind_arena(arena->base());
-  return std::make_unique<Body>(std::move(list), arena);
+  StepList& steps = *list;
+  auto body = std::make_unique<Body>(std::move(list), arena);
+  const InUse::Turn turn(arena->in_use(), "program", kOneAtATime);
+  arena->ensure(steps.plan().arena_bytes());
+  steps.bind_arena(arena->base());
+  return body;
 }
 
 std::unique_ptr<Program::Body> Program::Body::on_device(const Graph& graph, const CompileOptions& options) {
   return std::make_unique<Body>(std::make_unique<DeviceSteps>(graph, options.device, plan_options(options)),
-                                nullptr);
+                                std::make_shared<Arena>(0));
 }
 
 void Program::Body::bind(std::span<const Tensor> inputs, std::span<Tensor> outputs) {
@@ -162,8 +174,14 @@ Program::Program(Program&&) noexcept = default;
 Program& Program::operator=(Program&&) noexcept = default;
 Program::~Program() = default;
 
+Program::Body& Program::body() const {
+  require(body_ != nullptr, "program", "expected a program, got one that was moved away");
+  return *body_;
+}
+
 Program Program::compile(const Graph& graph, const CompileOptions& options) {
   try {
+    const SharedPrimitives shared;
     if (!options.device) return Program(Body::on_cpu(run_passes(graph, options.skip_passes), options));
     std::vector<std::string> skip = options.skip_passes;
     skip.insert(skip.end(), kPassesForCpu.begin(), kPassesForCpu.end());
@@ -175,6 +193,7 @@ Program Program::compile(const Graph& graph, const CompileOptions& options) {
 }
 
 MemoryReport Program::forecast(const Graph& graph, const CompileOptions& options) {
+  const SharedPrimitives shared;
   const StepList steps(run_passes(graph, options.skip_passes), step_options(options));
   MemoryReport r = report(steps);
   r.layers = layers_at_peak(steps.graph(), steps.plan());
@@ -182,33 +201,37 @@ MemoryReport Program::forecast(const Graph& graph, const CompileOptions& options
 }
 
 void Program::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) {
-  body_->bind(inputs, outputs);
+  Body& b = body();
+  const InUse::Turn turn(b.arena->in_use(), "program", kOneAtATime);
+  b.bind(inputs, outputs);
   const FlushDenormals small;
-  if (!body_->steps->parallel()) return body_->steps->run(body_->in.data(), body_->out.data());
+  if (!b.steps->parallel()) return b.steps->run(b.in.data(), b.out.data());
   const ParallelRegion region;
-  body_->steps->run(body_->in.data(), body_->out.data());
+  b.steps->run(b.in.data(), b.out.data());
 }
 
 std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) {
-  std::vector<Tensor> outputs(body_->out.size());
+  std::vector<Tensor> outputs(body().out.size());
   run(inputs, outputs);
   return outputs;
 }
 
-const MemoryReport& Program::memory() const { return body_->memory; }
-std::string Program::text() const { return body_->steps->text(); }
-size_t Program::steps() const { return body_->steps->size(); }
+const MemoryReport& Program::memory() const { return body().memory; }
+std::string Program::text() const { return body().steps->text(); }
+size_t Program::steps() const { return body().steps->size(); }
 
 std::vector<std::pair<std::string, double>> Program::profile(std::span<const Tensor> inputs, int runs) {
-  std::vector<Tensor> outputs(body_->out.size());
-  run(inputs, outputs);
+  Body& b = body();
+  std::vector<Tensor> outputs(b.out.size());
   std::vector<double> seconds(steps(), 0.0);
+  const InUse::Turn turn(b.arena->in_use(), "program", kOneAtATime);
+  b.bind(inputs, outputs);
   const FlushDenormals small;
   const ParallelRegion region;
-  for (int i = 0; i < runs; ++i) body_->steps->run_timed(body_->in.data(), body_->out.data(), seconds);
+  b.steps->run(b.in.data(), b.out.data());
+  for (int i = 0; i < runs; ++i) b.steps->run_timed(b.in.data(), b.out.data(), seconds);
   std::vector<std::pair<std::string, double>> rows;
-  for (size_t i = 0; i < seconds.size(); ++i)
-    rows.emplace_back(body_->steps->step_name(i), seconds[i] / runs);
+  for (size_t i = 0; i < seconds.size(); ++i) rows.emplace_back(b.steps->step_name(i), seconds[i] / runs);
   return rows;
 }
 

@@ -84,6 +84,18 @@ StepList::StepList(Graph graph, const StepOptions& options)
   }
 }
 
+int64_t StepList::bytes() const {
+  int64_t sum = graph_bytes(graph_);
+  for (const Kernel& k : kernels_) sum += k.bytes;
+  return sum;
+}
+
+int64_t StepList::kept() const {
+  int64_t sum = 0;
+  for (const Kernel& k : kernels_) sum += k.kept;
+  return sum;
+}
+
 uint32_t StepList::add_arena_arg(int64_t offset) {
   const uint32_t arg = static_cast<uint32_t>(args_.size());
   args_.push_back(nullptr);

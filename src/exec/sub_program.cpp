@@ -11,6 +11,7 @@ class PlannedSubProgram final : public SubProgram {
   PlannedSubProgram(Graph graph, const StepOptions& options) : steps_(std::move(graph), options) {}
 
   int64_t arena_bytes() const override { return steps_.plan().arena_bytes(); }
+  int64_t bytes() const override { return steps_.bytes(); }
   void run(void* const* inputs, void* const* outputs, void* arena) const override {
     steps_.bind_arena(arena);
     steps_.run(inputs, outputs);

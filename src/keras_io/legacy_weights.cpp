@@ -218,9 +218,9 @@ std::string read_legacy_optimizer(const H5File& file, const H5Group& group, cons
     stored.push_back(dataset);
   }
   optimizer.build(network.trainable_weights());
-  const Kept kept{optimizer.variables(),
-                  optimizer.optimizer()->learning_rate.schedule ? size_t{1} : size_t{2},
-                  network.trainable_weights().size()};
+  Kept kept{optimizer.variables(), optimizer.scalar_count(), network.trainable_weights().size()};
+  if (const std::vector<VariablePtr> first = optimizer.first_variables(); stored.size() == first.size())
+    kept = {first, first.size(), 0};  // before the first step
   drop_unused(stored, kept);
   for (const SlotOrder order : slot_orders(file)) {
     const std::vector<VariablePtr> to =

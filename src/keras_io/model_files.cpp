@@ -22,6 +22,7 @@
 #include "layers/base/initial_values.h"
 #include "plimsoll/model.h"
 #include "train/model_body.h"
+#include "train/optimizers/loss_scale.h"
 
 namespace plimsoll {
 namespace {
@@ -51,11 +52,14 @@ const OptimizerState* optimizer_of(const ModelBody& body) {
 }
 
 // Compiles the model as the file says. What the file names and we do not know (a loss of the writer's own)
-// leaves the model without: it predicts, and fit() asks for compile().
-bool compile_as_saved(const Json& config, ModelBody& body, const std::string& place) {
+// leaves the model without: it predicts, and fit() asks for compile(). `scales_loss`: by its state, there was
+// a LossScaleOptimizer around the optimizer, which compile() puts there and the config does not say.
+bool compile_as_saved(const Json& config, ModelBody& body, const std::string& place, bool scales_loss) {
   if (!find(config, "optimizer")) return false;
   try {
-    body.trainer.compile(compile_args_from_json(config));
+    CompileArgs args = compile_args_from_json(config);
+    if (scales_loss) args.optimizer = with_loss_scale(args.optimizer);
+    body.trainer.compile(args);
     return true;
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::bad_file || e.kind() == ErrorKind::out_of_memory) throw;
@@ -106,7 +110,9 @@ void load_optimizer(const H5File& file, const std::string& place, ModelBody& bod
 }
 
 void load_state(const H5File& file, const Json& compile_config, const std::string& place, Model& model) {
-  if (compile_as_saved(compile_config, model.body(), place)) load_optimizer(file, place, model.body());
+  const bool scales_loss = file.root().group("optimizer/inner_optimizer/vars") != nullptr;
+  if (compile_as_saved(compile_config, model.body(), place, scales_loss))
+    load_optimizer(file, place, model.body());
 }
 
 const ZipReader::Member& member(const ZipReader& zip, const char* name, const std::string& place) {
@@ -290,6 +296,7 @@ void Model::save_weights(const fs::path& path) const try {
 }
 
 void Model::load_weights(const fs::path& path) try {
+  (void)body();  // no model: said before anything is opened
   FileSource source = FileSource::open(path);
   if (ZipReader::looks_like(source)) {
     const ZipReader zip(source);

@@ -181,12 +181,21 @@ Json write_sequential(const SequentialLayer& network) {
   return json;
 }
 
+// Empty: the file does not say. Keras keeps the policy of a Sequential; that of a functional model is lost.
+std::string policy_of(const Json& config) {
+  const Json* dtype = find(config, "dtype");
+  if (!dtype || dtype->is_string()) return text_of(config, "dtype");
+  const Json* policy = dtype->is_object() ? find(*dtype, "config") : nullptr;
+  return policy && policy->is_object() ? text_of(*policy, "name") : "";
+}
+
 Layer read_network(const Json& json, const std::string& place) {
   const Json& config = get(json, "config", place);
   Layer network = text_of(json, "class_name") == "Sequential" ? read_sequential(json, config, place)
                                                               : read_functional(config, place);
   const std::string name = text_of(config, "name");
   network->set_name(name.empty() ? unique_layer_name(network->class_name()) : name);
+  if (const std::string policy = policy_of(config); !policy.empty()) network->set_dtype_policy(policy);
   if (const Json* trainable = find(config, "trainable");
       trainable && trainable->is_boolean() && !trainable->get<bool>()) {
     network->set_trainable(false);

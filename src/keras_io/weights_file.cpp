@@ -61,6 +61,12 @@ void write_group(H5Writer& file, const std::string& group, std::string_view name
   file.attribute(path, "name", name);
 }
 
+void write_state(H5Writer& file, const std::string& group, const std::string& name,
+                 const std::vector<VariablePtr>& state) {
+  write_group(file, group, name);
+  for (size_t i = 0; i < state.size(); ++i) file.dataset(concat(group, "/vars/", i), state[i]->value);
+}
+
 }  // namespace
 
 bool is_keras3_weights(const H5Group& root) {
@@ -75,9 +81,10 @@ void write_weights(H5Writer& file, const Layer& network, const OptimizerState* o
     file.dataset(v.path(), v.variable->value);
   }
   if (!optimizer) return;
-  write_group(file, "optimizer", snake_case(optimizer->optimizer()->class_name()));
-  const std::vector<VariablePtr> state = optimizer->variables();
-  for (size_t i = 0; i < state.size(); ++i) file.dataset(concat("optimizer/vars/", i), state[i]->value);
+  const std::string name = snake_case(optimizer->optimizer()->class_name());
+  const LossScale* scale = optimizer->loss_scale();
+  write_state(file, "optimizer", scale ? snake_case(scale->class_name()) : name, optimizer->variables());
+  if (scale) write_state(file, "optimizer/inner_optimizer", name, optimizer->inner_variables());
 }
 
 void assign(const H5File& file, const H5Dataset& from, const Variable& to) {
@@ -100,11 +107,12 @@ std::string read_optimizer(const H5File& file, const H5Group& group, const Layer
                            OptimizerState& optimizer) {
   std::vector<VariablePtr> state = built_variables(optimizer, network);
   // Keras 2 keeps the rate in the config alone.
-  const bool has_rate = !optimizer.optimizer()->learning_rate.schedule;
+  const bool has_rate = !optimizer.optimizer()->learning_rate.schedule && !optimizer.loss_scale();
   if (has_rate && group.datasets.size() + 1 == state.size()) state.erase(state.begin() + 1);
   // Of an optimizer that has not made a step the file has the scalars alone.
-  const size_t scalars = std::min<size_t>(state.size(), has_rate ? 2 : 1);
-  if (group.datasets.size() <= scalars) state.resize(group.datasets.size());
+  if (const std::vector<VariablePtr> first = optimizer.first_variables();
+      group.datasets.size() <= first.size())
+    state.assign(first.begin(), first.begin() + static_cast<ptrdiff_t>(group.datasets.size()));
   if (group.datasets.size() != state.size()) {
     return concat("expected ", state.size(), " variables, got ", group.datasets.size());
   }

@@ -1,9 +1,13 @@
 #include "memory/account.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <mutex>
+#include <vector>
 
 #include "common/bytes.h"
+#include "common/fork.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll {
@@ -32,6 +36,28 @@ void raise_peak(int64_t now) {
   }
 }
 
+// Never destroyed: what is in static storage may end after any destructor of ours.
+struct Reclaimers {
+  ForkMutex mutex{LockOrder::reclaim};
+  std::vector<Reclaimer*> list;
+};
+Reclaimers& reclaimers() {
+  static auto* const all = new Reclaimers;
+  return *all;
+}
+
+// Checked and taken in one exchange: a charge that is refused is never seen by another thread.
+bool take(int64_t bytes) {
+  int64_t now = total.load(std::memory_order_relaxed);
+  do {
+    const int64_t most = line.load(std::memory_order_relaxed);
+    if (now > most || bytes > most - now) [[unlikely]]
+      return false;
+  } while (!total.compare_exchange_weak(now, now + bytes, std::memory_order_relaxed));
+  raise_peak(now + bytes);
+  return true;
+}
+
 bool chosen_to_fail() {
   int64_t left = fail_countdown.load(std::memory_order_relaxed);
   while (left > 0) {
@@ -49,16 +75,11 @@ void charge(Owner owner, int64_t bytes) {
     fail(ErrorKind::out_of_memory, "memory", bytes_text(bytes), " for ", name_of(owner),
          " refused by the test that asked for it");
   }
-  // Checked and taken in one exchange: a charge that is refused is never seen by another thread.
-  int64_t now = total.load(std::memory_order_relaxed);
-  do {
-    const int64_t most = line.load(std::memory_order_relaxed);
-    if (now > most || bytes > most - now) [[unlikely]] {
-      fail(ErrorKind::out_of_memory, "memory", bytes_text(bytes), " for ", name_of(owner),
-           " would cross the line of ", bytes_text(most), ": ", bytes_text(now), " are in use");
-    }
-  } while (!total.compare_exchange_weak(now, now + bytes, std::memory_order_relaxed));
-  raise_peak(now + bytes);
+  while (!take(bytes)) {
+    if (reclaim()) continue;
+    fail(ErrorKind::out_of_memory, "memory", bytes_text(bytes), " for ", name_of(owner),
+         " would cross the line of ", bytes_text(limit()), ": ", bytes_text(used()), " are in use");
+  }
   of(owner).fetch_add(bytes, std::memory_order_relaxed);
 }
 
@@ -70,6 +91,22 @@ void release(Owner owner, int64_t bytes) noexcept {
 void hand_over(Owner from, Owner to, int64_t bytes) noexcept {
   of(from).fetch_sub(bytes, std::memory_order_relaxed);
   of(to).fetch_add(bytes, std::memory_order_relaxed);
+}
+
+void Reclaimer::begin_reclaiming() {
+  const std::lock_guard lock(reclaimers().mutex);
+  reclaimers().list.push_back(this);
+}
+
+void Reclaimer::end_reclaiming() noexcept {
+  const std::lock_guard lock(reclaimers().mutex);
+  std::erase(reclaimers().list, this);
+}
+
+// Under the lock, so that none of them ends meanwhile.
+bool reclaim() noexcept {
+  const std::lock_guard lock(reclaimers().mutex);
+  return std::ranges::any_of(reclaimers().list, [](Reclaimer* r) { return r->give_up_one(); });
 }
 
 int64_t used(Owner owner) noexcept { return of(owner).load(std::memory_order_relaxed); }

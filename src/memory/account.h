@@ -15,8 +15,8 @@ namespace account {
 
 inline constexpr int64_t kNoLimit = INT64_MAX;
 
-// Takes `bytes` for `owner`. Throws Error{out_of_memory} with the numbers if the total would cross the limit;
-// nothing is taken then.
+// Takes `bytes` for `owner`. What would cross the limit is taken only after the Reclaimers have given up as
+// much as it needs; if they cannot, throws Error{out_of_memory} with the numbers, and nothing is taken.
 void charge(Owner owner, int64_t bytes);
 void release(Owner owner, int64_t bytes) noexcept;
 // What one owner holds becomes another's; the total stays.
@@ -28,6 +28,26 @@ int64_t peak() noexcept;  // highest total since the last reset_peak()
 void reset_peak() noexcept;
 int64_t limit() noexcept;
 void set_limit(int64_t bytes) noexcept;  // may lie below used(): only further charges are refused
+
+// Someone who holds what can be made again: it goes before a charge is refused.
+class Reclaimer {
+ public:
+  Reclaimer(const Reclaimer&) = delete;
+  Reclaimer& operator=(const Reclaimer&) = delete;
+  // Gives up one thing and releases its charge; false if there is none to give up. Called from any thread,
+  // which may be inside any charge(): must not charge, nor wait for someone who does.
+  virtual bool give_up_one() noexcept = 0;
+
+ protected:
+  Reclaimer() = default;
+  ~Reclaimer() = default;
+  // From the constructor and the destructor of the class that is final: between the two, give_up_one() is
+  // called.
+  void begin_reclaiming();
+  void end_reclaiming() noexcept;
+};
+// Asks one Reclaimer after the other to give up one thing; false if none had any.
+bool reclaim() noexcept;
 
 // For tests: the n-th charge from now on (1 = the next) fails as if over the line; 0 switches it off.
 void fail_nth_charge(int64_t n) noexcept;

@@ -119,5 +119,43 @@ TEST(Owner, EachHasAName) {
   for (int i = 0; i < kOwnerCount; ++i) EXPECT_FALSE(name_of(static_cast<Owner>(i)).empty());
 }
 
+// Gives up `count` things of 100 bytes.
+class Giver final : public account::Reclaimer {
+ public:
+  explicit Giver(int count) : left(count) {
+    begin_reclaiming();
+    account::charge(Owner::programs, 100 * count);
+  }
+  ~Giver() {
+    end_reclaiming();
+    account::release(Owner::programs, 100 * left);
+  }
+  bool give_up_one() noexcept override {
+    if (left == 0) return false;
+    --left;
+    account::release(Owner::programs, 100);
+    return true;
+  }
+  int left;
+};
+
+TEST_F(Account, AsksReclaimersBeforeItRefuses) {
+  Giver first(2), second(2);
+  account::set_limit(account::used());
+  account::charge(Owner::data, 250);
+  EXPECT_EQ(first.left + second.left, 1);
+  EXPECT_EQ(kind_of_charge(200), ErrorKind::out_of_memory);
+  EXPECT_EQ(first.left + second.left, 0);
+  account::release(Owner::data, 250);
+}
+
+TEST_F(Account, AsksNobodyWhileThereIsRoom) {
+  const Giver giver(1);
+  account::set_limit(account::used() + 100);
+  account::charge(Owner::data, 100);
+  EXPECT_EQ(giver.left, 1);
+  account::release(Owner::data, 100);
+}
+
 }  // namespace
 }  // namespace plimsoll

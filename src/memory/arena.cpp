@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "common/bytes.h"
-#include "memory/account.h"
+#include "memory/budget.h"
 #include "memory/host.h"
 #include "plimsoll/error.h"
 
@@ -51,7 +51,8 @@ void Arena::ensure(int64_t bytes) {
   if (bytes > kMostBytes) fail(ErrorKind::out_of_memory, "arena", "no system has ", bytes_text(bytes));
   const int64_t size = host::round_up(bytes, host::page_size());
   const int64_t more = size - committed_;
-  account::charge(Owner::arena, more);
+  if (committed_ == 0) budget_ = Budget::current();
+  account::charge(Owner::arena, more, budget_.get());
   // A reservation that nothing lies in may be replaced by a larger one.
   if (base_ != nullptr && size > reserved_ && committed_ == 0) {
     host::unmap(base_, reserved_);
@@ -63,7 +64,7 @@ void Arena::ensure(int64_t bytes) {
     committed_ = size;
     return;
   }
-  account::release(Owner::arena, more);
+  account::release(Owner::arena, more, budget_.get());
   fail(ErrorKind::out_of_memory, "arena", "the system refused ", bytes_text(size),
        addresses ? "" : concat(" of addresses (", bytes_text(reserved_), " are reserved)"), "; ",
        bytes_text(committed_), " are in use");
@@ -74,7 +75,7 @@ void Arena::trim(int64_t keep) noexcept {
       std::clamp<int64_t>(host::round_up(std::max<int64_t>(keep, 0), host::page_size()), 0, committed_);
   if (size == committed_) return;
   host::decommit(base_ + size, committed_ - size);
-  account::release(Owner::arena, committed_ - size);
+  account::release(Owner::arena, committed_ - size, budget_.get());
   committed_ = size;
 }
 

@@ -1,12 +1,18 @@
 // Arena: the bytes that the temporaries of a model live in, as one mapping. Its addresses are reserved at
 // once and backed by memory as it grows, so base() stays where it is when a second, larger Program joins.
-// Charged to the account as Owner::arena. Owned together by the Programs of a model; ensure() and trim() must
-// not be called while one of them runs, nor by two threads at once.
+// Charged to the account as Owner::arena, and to the Budget that is current when it is first grown. Owned
+// together by the Programs of a model; ensure() and trim() must not be called while one of them runs, nor by
+// two threads at once.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+
+#include "memory/in_use.h"
 
 namespace plimsoll {
+
+class Budget;
 
 class Arena {
  public:
@@ -30,6 +36,8 @@ class Arena {
   void* base() const { return base_; }          // nullptr before the first ensure() of more than 0 bytes
   int64_t bytes() const { return committed_; }  // usable and charged: whole pages
   int64_t reserved() const { return reserved_; }
+  // Taken by whoever runs in this arena, or changes it.
+  InUse& in_use() { return in_use_; }
 
  private:
   bool reserve(int64_t least) noexcept;
@@ -38,6 +46,8 @@ class Arena {
   int64_t committed_ = 0;
   int64_t reserved_ = 0;
   int64_t wanted_;
+  std::shared_ptr<Budget> budget_;
+  InUse in_use_;
 };
 
 }  // namespace plimsoll

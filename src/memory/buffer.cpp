@@ -58,17 +58,19 @@ int64_t Buffer::charge_for(int64_t bytes) {
 
 std::shared_ptr<Buffer> Buffer::make(int64_t bytes, Owner owner) {
   const int64_t charge = charge_for(bytes);
-  account::charge(owner, charge);
+  const std::shared_ptr<Budget>& budget = Budget::current();
+  account::charge(owner, charge, budget.get());
   std::shared_ptr<Buffer> buffer;
   void* block = nullptr;
   try {
     buffer = std::allocate_shared<Buffer>(TailAllocator<Buffer>(is_mapped(bytes) ? 0 : bytes, &block), Key());
   } catch (const std::bad_alloc&) {
-    account::release(owner, charge);
+    account::release(owner, charge, budget.get());
     no_memory(bytes);
   }
   buffer->charged_ = charge;  // from here on the destructor gives it back
   buffer->owner_ = owner;
+  buffer->budget_ = budget;
   buffer->bytes_ = bytes;
   buffer->data_ = is_mapped(bytes) ? host::map(charge) : static_cast<char*>(block) + kFront;
   if (buffer->data_ == nullptr) no_memory(bytes);
@@ -99,7 +101,7 @@ void Buffer::set_owner(Owner owner) noexcept {
 Buffer::~Buffer() {
   if (charged_ == 0) return;
   if (is_mapped(bytes_) && data_ != nullptr) host::unmap(data_, charged_);
-  account::release(owner_, charged_);
+  account::release(owner_, charged_, budget_.get());
 }
 
 }  // namespace plimsoll

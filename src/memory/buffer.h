@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "memory/account.h"
+#include "memory/budget.h"
 
 namespace plimsoll {
 
@@ -43,6 +43,8 @@ class Buffer {
   uint64_t version() const noexcept { return version_.load(std::memory_order_relaxed); }
   bool exposed() const noexcept { return exposed_.load(std::memory_order_relaxed); }
   Owner owner() const { return owner_; }
+  int64_t charged() const { return charged_; }  // to the account; 0: bytes of someone else
+  const std::shared_ptr<Budget>& budget() const { return budget_; }  // that they count in too; may be none
   // Charged to `owner` from now on. Requires: no other thread asks for the owner or sets it meanwhile.
   void set_owner(Owner owner) noexcept;
 
@@ -54,6 +56,7 @@ class Buffer {
   std::atomic<bool> exposed_{false};
   std::atomic<uint64_t> version_{0};
   std::shared_ptr<void> keep_alive_;
+  std::shared_ptr<Budget> budget_;
 };
 
 }  // namespace plimsoll

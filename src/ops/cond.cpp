@@ -24,6 +24,7 @@ std::vector<TensorType> infer_cond(const OpCall& call) {
 struct CondState {
   std::shared_ptr<const SubProgram> yes, no;
   size_t in, out;
+  int64_t held() const { return yes->bytes() + no->bytes(); }
 };
 
 void run_cond(const CondState& s, void* const* args) {

@@ -46,6 +46,7 @@ struct ScanState {
   int64_t length;
   bool reverse, save;
   std::vector<int64_t> rows;  // bytes of a row of each x, then of each y
+  int64_t held() const { return body->bytes(); }
 };
 
 void run_scan(const ScanState& s, void* const* args) {

@@ -26,6 +26,7 @@ struct WhileState {
   std::shared_ptr<const SubProgram> test, body;
   Turns turns;
   size_t in, out;
+  int64_t held() const { return test->bytes() + body->bytes(); }
 };
 
 void run_while(const WhileState& s, void* const* args) {

@@ -4,12 +4,18 @@
 
 #include "plimsoll/error.h"
 #include "train/interrupt.h"
+#include "train/test_loop.h"
 
 namespace plimsoll {
 namespace {
 
 int64_t steps_of(const Dataset& data, const FitArgs& args) {
   return args.steps_per_epoch > 0 ? args.steps_per_epoch : data.batches().value_or(0);
+}
+
+BatchTypes first_batch(const Dataset& data) {
+  const int64_t most = std::max<int64_t>(data.records().value_or(data.batch_size()), 1);
+  return BatchTypes::of(data.types(), std::min(data.batch_size(), most));
 }
 
 void record(History& history, int64_t epoch, const Logs& logs) {
@@ -25,10 +31,11 @@ void record(History& history, int64_t epoch, const Logs& logs) {
   }
 }
 
-// What fit() leaves behind it in the body, whatever ended it.
-struct Ending {
-  explicit Ending(ModelBody& body) : body(body) {}
-  ~Ending() {
+// The body while fit() runs, and what fit() leaves behind in it, whatever ended it.
+struct Running {
+  explicit Running(ModelBody& body) : body(body) { body.fitting = true; }
+  ~Running() {
+    body.fitting = false;
     body.callbacks.clear();
     body.callback_states.clear();
     body.trainer.set_class_weight({});
@@ -44,16 +51,21 @@ FitLoop::FitLoop(Model& model, const FitArgs& args, MakeData data, std::unique_p
       args_(args),
       make_data_(std::move(data)),
       validation_(std::move(validation)),
-      line_(args.memory),
+      line_(args.memory, body_.trainer),
+      wants_logs_(false),
       bar_(body_.trainer, args.verbose, 0, args.epochs) {
   require(body_.trainer.compiled(), "fit",
           "the model is not compiled; call compile() with an optimizer and a loss first");
+  require(!body_.fitting, "fit", "is running on this model already: a callback cannot fit its own model");
   require(args.epochs >= 0 && args.initial_epoch >= 0, "fit", "expected epochs >= 0, got ", args.epochs);
+  for (const auto& [name, value] : std::initializer_list<std::pair<const char*, int64_t>>{
+           {"steps_per_epoch", args.steps_per_epoch},
+           {"validation_steps", args.validation_steps},
+           {"validation_batch_size", args.validation_batch_size}})
+    require(value >= 0, "fit", "expected ", name, " >= 0, got ", value);
   require(args.validation_freq >= 1, "fit", "expected validation_freq >= 1, got ", args.validation_freq);
-  for (const CallbackPtr& c : args.callbacks) {
-    require(c != nullptr, "fit", "expected a callback, got none");
-    wants_logs_ = wants_logs_ || c->wants_batch_logs();
-  }
+  check_callbacks("fit", args.callbacks);
+  wants_logs_ = want_batch_logs(args.callbacks);
 }
 
 // Everything that can be refused is refused here, before anything has changed.
@@ -63,11 +75,9 @@ void FitLoop::begin() {
   p.data_seed = args_.seed.value_or(static_cast<uint64_t>(next_seed()));
   data_ = std::make_unique<const Dataset>(make_data_(p.data_seed));
   body_.trainer.set_class_weight(args_.class_weight);
-  int64_t batch = data_->batch_size();
-  if (const std::optional<int64_t> records = data_->records())
-    batch = std::min(batch, std::max<int64_t>(*records, 1));
-  line_.check(body_.trainer, *data_);
-  body_.trainer.prepare(StepKind::train, BatchTypes::of(data_->types(), batch));
+  line_.begin(*data_, validation_.get());
+  body_.trainer.prepare(StepKind::train, first_batch(*data_));
+  if (validation_) body_.trainer.prepare(StepKind::test, first_batch(*validation_));
 
   body_.stop_training = body_.interrupted = false;
   body_.callbacks = args_.callbacks;
@@ -76,7 +86,7 @@ void FitLoop::begin() {
   body_.callback_states.clear();
   const int64_t steps = steps_of(*data_, args_);
   bar_ = ProgressBar(body_.trainer, args_.verbose, steps, args_.epochs);
-  each([&](Callback& c) { c.attach(&model_, {args_.epochs, steps, args_.verbose}); });
+  each([&](Callback& c) { c.attach(model_, {args_.epochs, steps, args_.verbose}); });
   const uint64_t seed = p.data_seed;
   each([](Callback& c) { c.on_train_begin(); });
   for (size_t i = 0; i < body_.callback_states.size(); ++i)
@@ -114,11 +124,14 @@ Logs FitLoop::run_epoch() {
   bar_.begin_epoch(p.epoch);
   const int64_t most = args_.steps_per_epoch;
   bool more = true;
-  while (more && !stopped() && (most == 0 || p.step < most)) more = step();
+  // As in Keras, a callback's word to stop is heard after a step.
+  for (bool stop = InterruptWatch::interrupted(); more && !stop && (most == 0 || p.step < most);
+       stop = stopped())
+    more = step();
   // With steps_per_epoch the next epoch goes on in the data where this one stopped, until it has been seen
   // whole.
   const bool seen = !more || most == 0 || (data_->batches() && p.data_batch >= *data_->batches());
-  require(p.step > 0 || more, "fit", "the data set is empty");
+  require(p.step > 0 || more, "fit", "expected data, got none: the data set is empty");
   if (seen && !stopped()) {
     reader_.reset();
     ++p.data_epoch;
@@ -129,20 +142,20 @@ Logs FitLoop::run_epoch() {
 
 void FitLoop::validate(Logs& logs) {
   if (!validation_ || (body_.position.epoch + 1) % args_.validation_freq != 0) return;
-  each([](Callback& c) { c.on_test_begin(); });
-  const Logs values = model_.evaluate(*validation_, {.steps = args_.validation_steps});
-  each([&](Callback& c) { c.on_test_end(values); });
+  const Logs values = run_test(body_, {*validation_, args_.validation_steps, 0, body_.callbacks});
   for (const auto& [name, value] : values) logs.emplace_back("val_" + name, value);
 }
 
 History FitLoop::run() {
-  const Ending ending(body_);
+  const Running running(body_);
   const InterruptWatch watch;
   History history;
   begin();
   FitPosition& p = body_.position;
   Logs logs;
-  while (p.epoch < args_.epochs && !stopped()) {
+  // A run that is resumed after its end stays ended.
+  bool ended = !body_.callback_states.empty() && body_.stop_training;
+  for (; p.epoch < args_.epochs && !ended && !InterruptWatch::interrupted(); ended = stopped()) {
     logs = run_epoch();
     if (!InterruptWatch::interrupted()) validate(logs);
     const int64_t epoch = p.epoch;

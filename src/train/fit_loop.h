@@ -25,11 +25,11 @@ class FitLoop {
   Logs run_epoch();
   bool step();
   void validate(Logs& logs);
+  bool stopped() const;
   template <class Call>
   void each(Call call) {
     for (const CallbackPtr& c : body_.callbacks) call(*c);
   }
-  bool stopped() const;
 
   Model& model_;
   ModelBody& body_;
@@ -37,7 +37,7 @@ class FitLoop {
   MakeData make_data_;
   std::unique_ptr<const Dataset> data_, validation_;
   MemoryLine line_;
-  bool wants_logs_ = false;
+  bool wants_logs_;
   ProgressBar bar_;
   std::unique_ptr<BatchReader> reader_;
   Batch batch_;

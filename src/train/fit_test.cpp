@@ -1,5 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cmath>
+#include <thread>
+
+#include "plimsoll/error.h"
 #include "plimsoll/model.h"
 
 namespace plimsoll {
@@ -35,6 +40,33 @@ TEST(Fit, TrainsASmallConvolutionalNetwork) {
   const Tensor y = Tensor::zeros(DType::i32, {20});
   const History h = model.fit(x, y, {.batch_size = 8, .epochs = 10, .verbose = 0});
   EXPECT_LT(h["loss"].back(), h["loss"].front());
+}
+
+// One thread at a time for a model: another one's result is right, or it is told so.
+TEST(Predict, OfTwoThreadsAtOnceIsRightOrRefused) {
+  set_random_seed(3);
+  Sequential model({Input({8}), Dense(64, {.activation = "relu"}), Dense(1)});
+  const auto inputs = [](int thread, int64_t rows) {
+    return Tensor::full(DType::f32, {rows, 8}, 1 + thread);
+  };
+  const double want[] = {model.predict_on_batch({inputs(0, 1)})[0].item(),
+                         model.predict_on_batch({inputs(1, 1)})[0].item()};
+  std::atomic<int> right{0}, wrong{0};
+  const auto work = [&](int thread) {
+    for (int i = 0; i < 300; ++i) {
+      try {
+        const Tensor y = model.predict_on_batch({inputs(thread, 1 + i % 5)})[0];
+        (std::abs(y.data<float>()[0] - want[thread]) < 1e-5 ? right : wrong) += 1;
+      } catch (const Error& e) {
+        EXPECT_EQ(e.kind(), ErrorKind::invalid_argument) << e.what();
+      }
+    }
+  };
+  std::thread first(work, 0), second(work, 1);
+  first.join();
+  second.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GT(right, 0);
 }
 
 TEST(Functional, SharesLayersAndTakesSeveralInputs) {

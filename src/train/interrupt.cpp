@@ -1,13 +1,20 @@
 #include "train/interrupt.h"
 
 #include <atomic>
+#include <csignal>
+#include <mutex>
 
 namespace plimsoll {
 namespace {
 
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
 std::atomic<bool> flag{false};
-std::atomic<int> watches{0};
+
+// Of all watches.
+std::mutex mutex;
+int watches = 0;
+bool handled = false;
+struct sigaction before;
 
 void on_interrupt(int signal) {
   if (!flag.exchange(true)) return;
@@ -20,18 +27,19 @@ void on_interrupt(int signal) {
 }  // namespace
 
 InterruptWatch::InterruptWatch() {
-  if (watches.fetch_add(1) > 0) return;
+  const std::lock_guard lock(mutex);
+  if (watches++ > 0) return;
   flag = false;
   struct sigaction own = {};
   own.sa_handler = on_interrupt;
   sigemptyset(&own.sa_mask);
   own.sa_flags = SA_RESTART;
-  set_ = sigaction(SIGINT, &own, &before_) == 0;
+  handled = sigaction(SIGINT, &own, &before) == 0;
 }
 
 InterruptWatch::~InterruptWatch() {
-  watches.fetch_sub(1);
-  if (set_) sigaction(SIGINT, &before_, nullptr);
+  const std::lock_guard lock(mutex);
+  if (--watches == 0 && handled) sigaction(SIGINT, &before, nullptr);
 }
 
 bool InterruptWatch::interrupted() { return flag.load(std::memory_order_relaxed); }

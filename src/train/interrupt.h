@@ -1,9 +1,7 @@
 // InterruptWatch: while one lives, Ctrl-C (SIGINT) sets a flag instead of ending the process; a second one
-// ends it as before. The handler that was there comes back with its end. One thread at a time; watches may
-// nest.
+// ends it as before. The handler that was there comes back with the end of the last one. Watches may nest,
+// and several threads may have one each: all of them see the flag.
 #pragma once
-
-#include <csignal>
 
 namespace plimsoll {
 
@@ -14,10 +12,6 @@ class InterruptWatch {
   InterruptWatch(const InterruptWatch&) = delete;
   InterruptWatch& operator=(const InterruptWatch&) = delete;
   static bool interrupted();
-
- private:
-  struct sigaction before_;
-  bool set_ = false;
 };
 
 }  // namespace plimsoll

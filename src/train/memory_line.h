@@ -1,8 +1,11 @@
 // The memory line of one fit(): planned before the first batch, held while it runs.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 
+#include "memory/budget.h"
 #include "plimsoll/model.h"
 #include "train/trainer.h"
 
@@ -10,20 +13,27 @@ namespace plimsoll {
 
 MemoryForecast forecast_step(const Trainer& trainer, const BatchTypes& types, int64_t batches_held);
 
-// Draws the line given as `memory` (empty: leaves the process's) and puts the one before back when it ends.
+// A Budget with the line given as `memory` (empty: none, only the process's line holds). From begin() to its
+// end all that this thread and the readers' threads take counts in it, and all that the model and the data
+// hold. Belongs to the thread that made it.
 class MemoryLine {
  public:
-  explicit MemoryLine(const std::string& memory);
+  MemoryLine(const std::string& memory, Trainer& trainer);
   ~MemoryLine();
   MemoryLine(const MemoryLine&) = delete;
   MemoryLine& operator=(const MemoryLine&) = delete;
 
-  // Throws Error{out_of_memory} with the numbers if training on this data would cross the line.
-  // Makes the line effective.
-  void check(const Trainer& trainer, const Dataset& data);
+  // Throws Error{out_of_memory} with the numbers if training on this data would cross this line or the
+  // process's. validation (optional: nullptr).
+  void begin(const Dataset& data, const Dataset* validation);
 
  private:
-  int64_t before_, limit_;
+  void count_held(const Dataset& data, const Dataset* validation);
+
+  Trainer& trainer_;
+  std::shared_ptr<Budget> budget_;  // nullptr: none
+  std::optional<BudgetScope> scope_;
+  bool counts_model_ = false;
 };
 
 }  // namespace plimsoll

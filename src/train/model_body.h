@@ -18,10 +18,11 @@ struct ModelBody {
 
   Layer network;
   Trainer trainer;
-  bool stop_training = false;
+  bool stop_training = false, stop_evaluating = false, stop_predicting = false;
   bool interrupted = false;  // the last fit() was ended by Ctrl-C
 
   // While fit() runs.
+  bool fitting = false;
   FitPosition position;
   std::vector<CallbackPtr> callbacks;          // in the order in which they are called
   std::vector<CallbackState> callback_states;  // restored, one for each, to be set after on_train_begin()

@@ -1,7 +1,9 @@
 #include "train/objective.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "common/names.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops/math.h"
 #include "plimsoll/ops/reduce.h"
@@ -9,12 +11,6 @@
 
 namespace plimsoll {
 namespace {
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string all;
-  for (const std::string& n : names) all += (all.empty() ? "" : ", ") + n;
-  return all;
-}
 
 // One value for each output. A lone one serves all if `spread`.
 template <class T>
@@ -24,7 +20,7 @@ std::vector<T> for_outputs(const PerOutput<T>& given, const std::vector<std::str
   for (const auto& [name, value] : given.by_name) {
     const auto found = std::find(names.begin(), names.end(), name);
     require(found != names.end(), "compile", argument, " names the output '", name,
-            "'; there are: ", joined(names));
+            "'; there are: ", nearest_first(name, names));
     all[static_cast<size_t>(found - names.begin())] = value;
   }
   if (given.list.empty()) return all;
@@ -45,6 +41,8 @@ Objective::Objective(const CompileArgs& args, std::vector<std::string> output_na
   require(args.loss.by_name.empty() || args.loss.by_name.size() == names_.size(), "compile",
           "expected a loss for each of the outputs: ", joined(names_));
   loss_weights_ = for_outputs(args.loss_weights, names_, "a loss weight", false, 1.0);
+  for (const double w : loss_weights_)
+    require(std::isfinite(w), "compile", "expected finite loss weights, got ", w);
   const auto count =
       std::count_if(losses_.begin(), losses_.end(), [](const plimsoll::Loss& l) { return bool(l); });
   if (count > 1) {

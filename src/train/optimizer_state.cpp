@@ -84,8 +84,14 @@ VariablePtr make_variable(std::string name, DType dtype, const Shape& shape, dou
 
 }  // namespace
 
-OptimizerState::OptimizerState(Optimizer optimizer) : optimizer_(std::move(optimizer)) {
+OptimizerState::OptimizerState(Optimizer optimizer)
+    : loss_scale_(std::dynamic_pointer_cast<const LossScale>(optimizer.pointer())),
+      optimizer_(loss_scale_ ? loss_scale_->inner : std::move(optimizer)) {
   require(bool(optimizer_), "optimizer", "expected an optimizer, got none");
+  if (loss_scale_) {
+    scale_iterations_ = make_variable("iteration", DType::i64, {}, 0);
+    scale_rate_ = make_variable("learning_rate", DType::f32, {}, 0);
+  }
   iterations_ = make_variable("iteration", DType::i64, {}, 0);
   learning_rate_ = make_variable("learning_rate", DType::f32, {}, optimizer_->learning_rate.rate);
 }
@@ -105,6 +111,10 @@ void OptimizerState::build(std::span<const VariablePtr> weights) {
 }
 
 void OptimizerState::add_state(std::span<const VariablePtr> weights) {
+  if (loss_scale_ && !dynamic_scale_) {
+    step_counter_ = make_variable("step_counter", DType::i64, {}, 0);
+    dynamic_scale_ = make_variable("dynamic_scale", DType::f32, {}, loss_scale_->initial_scale);
+  }
   std::vector<std::vector<SlotDef>> groups = optimizer_->slots();
   if (optimizer_->gradient_accumulation_steps) groups.insert(groups.begin(), {{"gradient_accumulator"}});
   if (optimizer_->use_ema) groups.insert(groups.begin(), {{"average"}});
@@ -133,7 +143,8 @@ VariablePtr OptimizerState::scalar(std::string_view name) const {
   fail(ErrorKind::internal, optimizer_->class_name(), "keeps no number '", name, "'");
 }
 
-Tensor OptimizerState::scaled(const Tensor& loss) const {
+Tensor OptimizerState::scaled(Trace& trace, const Tensor& loss) const {
+  if (loss_scale_) return loss * trace.initial_value(dynamic_scale_);
   return optimizer_->loss_scale_factor ? loss * *optimizer_->loss_scale_factor : loss;
 }
 
@@ -162,9 +173,12 @@ void OptimizerState::clip(std::vector<Tensor>& gradients) const {
 
 bool OptimizerState::decays(const Variable& weight) const {
   if (optimizer_->weight_decay.value_or(0) == 0) return false;
-  for (const std::string& pattern : optimizer_->exclude_from_weight_decay) {
-    if (std::regex_search(weight.name, std::regex(pattern))) return false;
-  }
+  for (const std::string& pattern : optimizer_->exclude_from_weight_decay) try {
+      if (std::regex_search(weight.name, std::regex(pattern))) return false;
+    } catch (const std::regex_error& e) {
+      fail(ErrorKind::invalid_argument, optimizer_->class_name(), "expected regular expressions in ",
+           "exclude_from_weight_decay, got '", pattern, "': ", e.what());
+    }
   return true;
 }
 
@@ -199,15 +213,45 @@ Tensor OptimizerState::updated(const Step& step, const VariablePtr& weight, cons
 
 void OptimizerState::apply(Trace& trace, std::span<const VariablePtr> weights,
                            std::span<const Tensor> gradients) {
+  const Tensor scale = loss_scale_ ? trace.initial_value(dynamic_scale_) : Tensor();
+  Tensor finite = Tensor::full(DType::boolean, {}, 1);
+  std::vector<Tensor> grads;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    Tensor g = cast(gradients[i], weights[i]->value.dtype());
+    if (loss_scale_) {
+      finite = bitwise_and(finite, all(isfinite(g)));
+      g = g / cast(scale, g.dtype());
+    } else if (optimizer_->loss_scale_factor) {
+      g = g / *optimizer_->loss_scale_factor;
+    }
+    grads.push_back(std::move(g));
+  }
+  apply_inner(trace, weights, std::move(grads));
+  if (loss_scale_) apply_only_if(trace, finite, weights);
+}
+
+// Keras's LossScaleOptimizer: a step that is not finite changes nothing but the scale and the count.
+void OptimizerState::apply_only_if(Trace& trace, const Tensor& finite, std::span<const VariablePtr> weights) {
+  std::vector<VariablePtr> changed = inner_variables();
+  changed.insert(changed.end(), weights.begin(), weights.end());
+  for (const VariablePtr& v : changed) {
+    const Tensor now = trace.value(v), before = trace.initial_value(v);
+    if (now.id() != before.id()) trace.update(v, where(finite, now, before));
+  }
+  const Tensor count = trace.value(step_counter_), scale = trace.value(dynamic_scale_);
+  const Tensor none = scalar_like(count, 0);
+  const auto last = static_cast<double>(loss_scale_->dynamic_growth_steps - 1);
+  const Tensor grows = equal(count, scalar_like(count, last));
+  trace.update(step_counter_, where(finite, where(grows, none, count + 1.0), none));
+  trace.update(dynamic_scale_, where(finite, where(grows, scale * 2.0, scale), scale * 0.5));
+}
+
+void OptimizerState::apply_inner(Trace& trace, std::span<const VariablePtr> weights,
+                                 std::vector<Tensor> grads) {
   const Tensor steps = trace.value(iterations_);
   const Schedule& schedule = optimizer_->learning_rate.schedule;
   Step step{
       trace, schedule ? schedule->rate(cast(steps, DType::f32)) : trace.value(learning_rate_), steps, {}};
-  std::vector<Tensor> grads;
-  for (size_t i = 0; i < weights.size(); ++i) {
-    Tensor g = cast(gradients[i], weights[i]->value.dtype());
-    grads.push_back(optimizer_->loss_scale_factor ? g / *optimizer_->loss_scale_factor : g);
-  }
   if (const auto group = optimizer_->gradient_accumulation_steps) {
     const Tensor count = scalar_like(steps, static_cast<double>(*group));
     step.iteration = floor_divide(steps, count);
@@ -247,6 +291,25 @@ void OptimizerState::set_learning_rate(double rate) {
 }
 
 std::vector<VariablePtr> OptimizerState::variables() const {
+  std::vector<VariablePtr> all;
+  if (loss_scale_) all = {scale_iterations_, scale_rate_};
+  if (dynamic_scale_) all.insert(all.end(), {step_counter_, dynamic_scale_});
+  const std::vector<VariablePtr> inner = inner_variables();
+  all.insert(all.end(), inner.begin(), inner.end());
+  return all;
+}
+
+std::vector<VariablePtr> OptimizerState::first_variables() const {
+  std::vector<VariablePtr> all;
+  if (loss_scale_) all = {scale_iterations_, scale_rate_};
+  all.push_back(iterations_);
+  if (!optimizer_->learning_rate.schedule) all.push_back(learning_rate_);
+  return all;
+}
+
+size_t OptimizerState::scalar_count() const { return first_variables().size() + (dynamic_scale_ ? 2 : 0); }
+
+std::vector<VariablePtr> OptimizerState::inner_variables() const {
   std::vector<VariablePtr> all = {iterations_};
   if (!optimizer_->learning_rate.schedule) all.push_back(learning_rate_);
   all.insert(all.end(), slots_.begin(), slots_.end());

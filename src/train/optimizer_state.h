@@ -8,6 +8,7 @@
 
 #include "layers/base/trace.h"
 #include "plimsoll/optimizers.h"
+#include "train/optimizers/loss_scale.h"
 
 namespace plimsoll {
 
@@ -17,8 +18,8 @@ class OptimizerState {
 
   // Makes the slots of weights that have none yet.
   void build(std::span<const VariablePtr> weights);
-  // The loss whose gradients apply() expects: scaled, where the optimizer is to scale it.
-  Tensor scaled(const Tensor& loss) const;
+  // The loss whose gradients apply() expects: scaled, where the optimizer is to scale it. Requires: build().
+  Tensor scaled(Trace& trace, const Tensor& loss) const;
   // Adds the update of every weight to the trace. gradients[i] belongs to weights[i]. Requires:
   // build(weights).
   void apply(Trace& trace, std::span<const VariablePtr> weights, std::span<const Tensor> gradients);
@@ -29,10 +30,18 @@ class OptimizerState {
   // Throws Error{invalid_argument} if a schedule decides.
   void set_learning_rate(double rate);
 
+  // The one that updates: inside a LossScaleOptimizer, where there is one.
   const Optimizer& optimizer() const { return optimizer_; }
+  const LossScale* loss_scale() const { return loss_scale_.get(); }  // nullptr: none
   const VariablePtr& iterations() const { return iterations_; }
-  // iterations, learning_rate (without a schedule), then the slots, in Keras's order.
+  // In Keras's order: those of the LossScaleOptimizer, then inner_variables().
   std::vector<VariablePtr> variables() const;
+  // iterations, learning_rate (without a schedule), then the slots.
+  std::vector<VariablePtr> inner_variables() const;
+  // Of variables(), those there are before build().
+  std::vector<VariablePtr> first_variables() const;
+  // How many of variables() are not slots.
+  size_t scalar_count() const;
 
  private:
   friend class TracedUpdate;
@@ -42,9 +51,14 @@ class OptimizerState {
   VariablePtr slot(const Variable& weight, std::string_view name) const;
   VariablePtr scalar(std::string_view name) const;
   void clip(std::vector<Tensor>& gradients) const;
+  void apply_inner(Trace& trace, std::span<const VariablePtr> weights, std::vector<Tensor> gradients);
+  void apply_only_if(Trace& trace, const Tensor& finite, std::span<const VariablePtr> weights);
   Tensor updated(const Step& step, const VariablePtr& weight, const Tensor& gradient);
   bool decays(const Variable& weight) const;
 
+  std::shared_ptr<const LossScale> loss_scale_;
+  VariablePtr scale_iterations_, scale_rate_;  // which Keras keeps and never changes
+  VariablePtr step_counter_, dynamic_scale_;   // made by build()
   Optimizer optimizer_;
   VariablePtr iterations_, learning_rate_;
   std::vector<VariablePtr> slots_, scalars_;

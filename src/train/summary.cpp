@@ -106,7 +106,7 @@ std::string total(std::string_view what, const Count& c) {
 }  // namespace
 
 std::string Model::summary() const {
-  const Network& network = body_->net();
+  const Network& network = body().net();
   const bool connected = dynamic_cast<const Functional*>(&network) != nullptr;
   Row titles = {"Layer (type)", "Output Shape", "Param #"};
   if (connected) titles.emplace_back("Connected to");

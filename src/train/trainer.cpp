@@ -1,6 +1,8 @@
 #include "train/trainer.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "memory/arena.h"
 #include "memory/buffer.h"
@@ -10,6 +12,7 @@
 #include "plimsoll/ops/math.h"
 #include "plimsoll/ops/reduce.h"
 #include "plimsoll/ops/shape.h"
+#include "train/optimizers/loss_scale.h"
 #include "train/planned_state.h"
 
 namespace plimsoll {
@@ -39,6 +42,43 @@ std::vector<TensorType> batched(const std::vector<TensorType>& records, int64_t 
   return types;
 }
 
+// Each tensor of a batch has a row for each sample.
+void check_rows(const BatchTypes& types) {
+  std::optional<int64_t> rows;
+  for (const std::vector<TensorType>* list : {&types.x, &types.y, &types.weights}) {
+    for (const TensorType& t : *list) {
+      require(t.shape.rank() > 0, "batch", "expected tensors with an axis of samples, got a scalar");
+      if (!rows) rows = t.shape[0];
+      require(t.shape[0] == *rows, "batch", "expected ", *rows, " samples as in the first tensor, got ",
+              t.shape[0]);
+    }
+  }
+}
+
+// What the programs of a model may take together: some six of ResNet-50's training step, or hundreds of small
+// ones. Those that only read the weights may keep copies of them: for four programs that counts nothing.
+constexpr int64_t kMostProgramBytes = 64 << 20;
+constexpr int64_t kCopiesOfWeights = 4;
+
+constexpr std::string_view kOneAtATime = "expected one step at a time of a model (give each thread its own)";
+
+const TensorType& type_of(const Tensor& tensor) { return tensor.type(); }
+const TensorType& type_of(const TensorType& type) { return type; }
+
+// Of a Batch or its BatchTypes.
+template <class Lists>
+size_t hash_step(StepKind kind, const Lists& lists) {
+  auto hash = static_cast<size_t>(kind);
+  for (const auto* list : {&lists.x, &lists.y, &lists.weights}) {
+    for (const auto& item : *list) {
+      hash = hash * 31 + static_cast<size_t>(type_of(item).dtype);
+      for (const int64_t size : type_of(item).shape) hash = hash * 1000003 + static_cast<size_t>(size);
+    }
+    hash = hash * 31 + list->size();
+  }
+  return hash;
+}
+
 // Readers use the bytes of a batch again once nobody else holds them.
 struct Emptied {
   std::vector<Tensor>& list;
@@ -61,29 +101,46 @@ int64_t BatchTypes::charge() const {
   return sum;
 }
 
-Trainer::Trainer(Layer network) : network_(std::move(network)), arena_(std::make_shared<Arena>()) {}
+int64_t Trainer::Ready::bytes() const {
+  const MemoryReport& m = program.memory();
+  return m.program + m.kept + m.constants;
+}
+
+Trainer::Trainer(Layer network)
+    : network_(std::move(network)), budget_(std::make_shared<Budget>()), arena_(std::make_shared<Arena>()) {}
 
 void Trainer::compile(const CompileArgs& args) {
-  auto optimizer = std::make_unique<OptimizerState>(args.optimizer);
+  require(args.threads >= 0, "compile", "expected a number of threads >= 0, got ", args.threads);
+  const InUse::Turn turn(in_use_, "compile", kOneAtATime);
+  const BudgetScope scope(budget_);
+  const bool half = args.auto_scale_loss && network_->dtype_policy() == "mixed_float16";
+  auto optimizer = std::make_unique<OptimizerState>(half ? with_loss_scale(args.optimizer) : args.optimizer);
   // What does not fit the outputs is said now, where they are known.
   if (!net().outputs().empty()) Objective(args, net().output_names());
   CompileArgs kept = args;
   args_ = std::move(kept);
   optimizer_ = std::move(optimizer);
   objective_ = nullptr;
-  programs_.clear();
+  forget_programs();
 }
 
 void Trainer::set_threads(int threads) {
   if (threads == args_.threads) return;
   args_.threads = threads;
-  programs_.clear();
+  forget_programs();
+}
+
+void Trainer::forget_programs() {
+  programs_.drop_if([](const Ready&) { return true; });
 }
 
 void Trainer::set_class_weight(const std::map<int64_t, double>& weights) {
+  for (const auto& [label, weight] : weights)
+    require(std::isfinite(weight), "fit", "expected finite class weights, got ", weight, " for class ",
+            label);
   if (weights == class_weight_) return;
   class_weight_ = weights;
-  programs_.remove_if([](const Ready& r) { return r.kind == StepKind::train; });
+  programs_.drop_if([](const Ready& r) { return r.kind == StepKind::train; });
 }
 
 // Keras's class_weight_to_sample_weights: a class without a weight weighs 1.
@@ -103,6 +160,7 @@ Tensor Trainer::class_weights(const Tensor& y) const {
 }
 
 void Trainer::trace_step(Trace& trace, StepKind kind, const BatchTypes& types, const Parts& parts) const {
+  check_rows(types);
   Graph& graph = trace.graph();
   const std::vector<Tensor> x = add_inputs(graph, "x", types.x);
   StepTargets t;
@@ -136,7 +194,7 @@ void Trainer::trace_step(Trace& trace, StepKind kind, const BatchTypes& types, c
     std::vector<Tensor> values;
     for (const VariablePtr& v : weights) values.push_back(trace.initial_value(v));
     parts.optimizer->build(weights);
-    const std::vector<Tensor> grads = gradients(parts.optimizer->scaled(loss.minimized), values);
+    const std::vector<Tensor> grads = gradients(parts.optimizer->scaled(trace, loss.minimized), values);
     graph.set_layer("optimizer");
     parts.optimizer->apply(trace, weights, grads);
   }
@@ -151,14 +209,20 @@ CompileOptions Trainer::compile_options() const {
   return options;
 }
 
-Program& Trainer::make_program(StepKind kind, BatchTypes types) {
+Trainer::Programs::Loan Trainer::make_program(StepKind kind, BatchTypes types) {
+  const BudgetScope scope(budget_);
   Graph graph;
   Trace trace(graph, kind == StepKind::train);
   std::unique_ptr<Objective> first;  // whose sums may be half made until there is a program
   trace_step(trace, kind, types, {optimizer_.get(), objective_ ? objective_ : first});
-  programs_.push_back({kind, std::move(types), Program::compile(graph, compile_options())});
+  const size_t hash = hash_step(kind, types);
+  Ready ready{kind, std::move(types), Program::compile(graph, compile_options())};
+  const int64_t bytes = ready.bytes();
+  Programs::Loan loan = programs_.add(hash, std::move(ready), bytes);
+  const int64_t copy = network_->count_params() * static_cast<int64_t>(sizeof(float));
+  programs_.keep_within(kMostProgramBytes + kCopiesOfWeights * copy);
   if (first) objective_ = std::move(first);
-  return programs_.back().program;
+  return loan;
 }
 
 StepForecast Trainer::forecast(StepKind kind, const BatchTypes& types) const {
@@ -174,6 +238,7 @@ StepForecast Trainer::forecast(StepKind kind, const BatchTypes& types) const {
     trace_step(trace, kind, types, {&optimizer, objective});
   }
   StepForecast f{.program = Program::forecast(graph, compile_options())};
+  if (!has_program(kind, types)) f.program_to_come = f.program.program + f.program.constants;
   std::vector<VariablePtr> there = optimizer_->variables(), all = optimizer.variables();
   const auto add = [](std::vector<VariablePtr>& list, const std::vector<VariablePtr>& more) {
     list.insert(list.end(), more.begin(), more.end());
@@ -181,44 +246,48 @@ StepForecast Trainer::forecast(StepKind kind, const BatchTypes& types) const {
   add(there, metric_states());
   if (objective) add(all, objective->states());
   for (const VariablePtr& v : all) {
-    const int64_t bytes = byte_size(v->value.dtype(), v->value.shape());
-    f.state += bytes;
-    if (std::find(there.begin(), there.end(), v) == there.end()) f.state_to_come += Buffer::charge_for(bytes);
+    const int64_t charge = Buffer::charge_for(byte_size(v->value.dtype(), v->value.shape()));
+    f.state += charge;
+    if (std::find(there.begin(), there.end(), v) == there.end()) f.state_to_come += charge;
   }
   return f;
 }
 
-void Trainer::prepare(StepKind kind, const BatchTypes& types) {
-  for (const Ready& r : programs_) {
-    if (r.kind == kind && r.types == types) return;
-  }
-  make_program(kind, types);
+bool Trainer::has_program(StepKind kind, const BatchTypes& types) const {
+  return programs_.has(hash_step(kind, types),
+                       [&](const Ready& r) { return r.kind == kind && r.types == types; });
 }
 
-Program& Trainer::program(StepKind kind, const Batch& batch) {
-  for (Ready& r : programs_) {
-    if (r.kind == kind && same_types(batch.x, r.types.x) && same_types(batch.y, r.types.y) &&
-        same_types(batch.weights, r.types.weights)) {
-      return r.program;
-    }
-  }
-  return make_program(kind, BatchTypes::of(batch));
+void Trainer::prepare(StepKind kind, const BatchTypes& types) {
+  const InUse::Turn turn(in_use_, "fit", kOneAtATime);
+  if (!has_program(kind, types)) make_program(kind, types);
+}
+
+Trainer::Programs::Loan Trainer::program(StepKind kind, const Batch& batch) {
+  const auto same = [&](const Ready& r) {
+    return r.kind == kind && same_types(batch.x, r.types.x) && same_types(batch.y, r.types.y) &&
+           same_types(batch.weights, r.types.weights);
+  };
+  Programs::Loan found = programs_.find(hash_step(kind, batch), same);
+  return found ? std::move(found) : make_program(kind, BatchTypes::of(batch));
 }
 
 void Trainer::step(StepKind kind, const Batch& batch) {
   require(compiled(), "fit", "the model is not compiled; call compile() with an optimizer and a loss first");
-  Program& p = program(kind, batch);
+  const InUse::Turn turn(in_use_, "fit", kOneAtATime);
+  const Programs::Loan ready = program(kind, batch);
   const Emptied emptied{inputs_};
   for (const std::vector<Tensor>* list : {&batch.x, &batch.y, &batch.weights})
     inputs_.insert(inputs_.end(), list->begin(), list->end());
   outputs_.resize(1);
-  p.run(inputs_, outputs_);
+  ready->program.run(inputs_, outputs_);
   last_loss_ = outputs_[0].item();
 }
 
 std::vector<Tensor> Trainer::predict(std::span<const Tensor> x) {
+  const InUse::Turn turn(in_use_, "predict", kOneAtATime);
   const Batch batch{{x.begin(), x.end()}, {}, {}};
-  return program(StepKind::predict, batch)(x);
+  return program(StepKind::predict, batch)->program(x);
 }
 
 Logs Trainer::logs() const { return objective_ ? objective_->logs() : Logs{{"loss", 0.0}}; }

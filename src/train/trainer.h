@@ -1,14 +1,17 @@
 // Trainer: a network with a loss, an optimizer and metrics, and the programs of its steps. One program per
-// kind of step and types of a batch; all share one arena. Owned by a ModelBody.
+// kind of step and types of a batch; all share one arena, and those not used for long are given up. Owned by
+// a ModelBody. One thread at a time: step(), predict(), prepare() and compile() refuse a second one.
 #pragma once
 
-#include <list>
 #include <map>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "exec/kept.h"
 #include "layers/base/functional.h"
+#include "memory/budget.h"
+#include "memory/in_use.h"
 #include "plimsoll/model.h"
 #include "plimsoll/program.h"
 #include "train/objective.h"
@@ -29,8 +32,9 @@ struct BatchTypes {
 
 struct StepForecast {
   MemoryReport program;
-  int64_t state = 0;          // bytes of the optimizer's variables and the sums of metrics
-  int64_t state_to_come = 0;  // what the account will be charged for those that are not there yet
+  int64_t state = 0;            // what the optimizer's variables and the sums of metrics are charged
+  int64_t state_to_come = 0;    // of these, the ones that are not there yet
+  int64_t program_to_come = 0;  // the program with its constants, if it is not there yet
 };
 
 class Trainer {
@@ -61,20 +65,26 @@ class Trainer {
   std::vector<VariablePtr> metric_states() const;
   const CompileArgs& args() const { return args_; }
   const Arena& arena() const { return *arena_; }
+  // What the programs, their arena and the state take counts here, for as long as it is held.
+  Budget& budget() const { return *budget_; }
 
  private:
   struct Ready {
     StepKind kind;
     BatchTypes types;
     Program program;
+    int64_t bytes() const;  // that giving it up brings
   };
+  using Programs = Kept<Ready>;
   // What a step changes beside the weights.
   struct Parts {
     OptimizerState* optimizer;              // nullptr: not compiled
     std::unique_ptr<Objective>& objective;  // made when there is none
   };
-  Program& program(StepKind kind, const Batch& batch);
-  Program& make_program(StepKind kind, BatchTypes types);
+  bool has_program(StepKind kind, const BatchTypes& types) const;
+  Programs::Loan program(StepKind kind, const Batch& batch);
+  Programs::Loan make_program(StepKind kind, BatchTypes types);
+  void forget_programs();
   void trace_step(Trace& trace, StepKind kind, const BatchTypes& types, const Parts& parts) const;
   CompileOptions compile_options() const;
   Tensor class_weights(const Tensor& y) const;
@@ -85,8 +95,10 @@ class Trainer {
   std::unique_ptr<OptimizerState> optimizer_;
   std::unique_ptr<Objective> objective_;  // made with the first program
   std::map<int64_t, double> class_weight_;
+  std::shared_ptr<Budget> budget_;
   std::shared_ptr<Arena> arena_;
-  std::list<Ready> programs_;
+  Programs programs_;
+  InUse in_use_;
   std::vector<Tensor> inputs_, outputs_;  // of the step that runs
   double last_loss_ = 0;
 };

@@ -41,7 +41,7 @@ class ModelCheckpoints : public testing::Test {
     Sequential model({Input({2}), Dense(1)});
     model.compile({.optimizer = "sgd", .loss = "mse", .metrics = {"accuracy"}});
     const CallbackPtr callback = ModelCheckpoint((folder_ / file).string(), options);
-    callback->attach(&model, {});
+    callback->attach(model, {});
     callback->on_train_begin();
     Names all;
     for (size_t e = 0; e < std::size(kLoss); ++e) {
@@ -102,7 +102,7 @@ TEST_F(ModelCheckpoints, OfWeightsLoadAsWeights) {
   model.compile({.optimizer = "sgd", .loss = "mse"});
   const CallbackPtr callback =
       ModelCheckpoint((folder_ / "inner/w-{epoch:03d}.weights.h5").string(), {.save_weights_only = true});
-  callback->attach(&model, {});
+  callback->attach(model, {});
   Logs logs = {{"val_loss", 1}};
   callback->on_epoch_end(0, logs);
   Sequential other({Input({2}), Dense(1)});

@@ -58,6 +58,7 @@ void add_activation(dnnl::post_ops& ops, Activation activation) {
 struct State {
   onednn::OnednnCall call;
   int scratch_index;
+  int64_t held() const { return call.held(); }
 };
 
 void run(const State& s, void* const* args) { s.call.run(args, s.scratch_index); }

@@ -3,6 +3,7 @@
 // kept. A convolution of a dilated input (a transposed one) is the data gradient of a plain convolution with
 // the window turned round, and the other way about.
 #include "device/aligned.h"
+#include "device/cpu/activation.h"
 #include "device/cpu/conv_kernels.h"
 #include "device/cpu/onednn.h"
 #include "device/cpu/widened.h"
@@ -45,11 +46,19 @@ struct ConvCall {
   bool turn_in = false, turn_out = false;
   int scale = -1;     // the one that multiplies the weights, filter by filter, at the way in; -1: none
   int residual = -1;  // the one whose bytes the result starts from; -1: none
-  std::shared_ptr<SteadyCopy> kept;  // of the packed weights; null: they are packed in every run
-  int64_t points = 0, block = 0;     // of the window; bytes of weights at one point
-  int64_t filters = 0, result = 0;   // bytes of the result
+  ActivationFn activation = nullptr;  // of the result, where the primitive does not do it
+  std::shared_ptr<SteadyCopy> kept;   // of the packed weights; null: they are packed in every run
+  int64_t points = 0, block = 0;      // of the window; bytes of weights at one point
+  int64_t filters = 0;
+  int64_t result = 0, element = 0;  // bytes of the result and of one element
   int threads = 1;
   std::array<int64_t, 3> offsets{};  // of the extras in scratch
+
+  int64_t held() const {
+    int64_t bytes = 0;
+    for (const auto* call : {&before, &main, &after}) bytes += *call ? (*call)->held() : 0;
+    return bytes;
+  }
 };
 
 void turn_round(const ConvCall& c, const void* from, void* to) {
@@ -79,6 +88,23 @@ void copy_residual(const ConvCall& c, const void* from, void* to) {
   });
 }
 
+void activate(const ConvCall& c, void* y) {
+  const int64_t n = c.result / c.element;
+  parallel_for(c.threads, c.threads, [&](int64_t chunk, int) noexcept {
+    const int64_t begin = n * chunk / c.threads, end = n * (chunk + 1) / c.threads;
+    std::byte* const part = static_cast<std::byte*>(y) + begin * c.element;
+    const void* const in[] = {part};
+    c.activation(in, part, static_cast<size_t>(end - begin), nullptr);
+  });
+}
+
+// Of float16 and bfloat16 alike: what has the sign bit becomes zero.
+void relu_halves(const void* const* in, void* out, size_t n, const double*) {
+  const auto* const from = static_cast<const uint16_t*>(in[0]);
+  auto* const to = static_cast<uint16_t*>(out);
+  for (size_t i = 0; i < n; ++i) to[i] = (from[i] & 0x8000u) != 0 ? uint16_t{0} : from[i];
+}
+
 void run(const ConvCall& c, void* const* args) {
   std::array<void*, kMostArgs + 3> inner{};
   std::copy_n(args, c.args, inner.begin());
@@ -97,6 +123,7 @@ void run(const ConvCall& c, void* const* args) {
   void* const y = args[c.args - 1];
   if (c.residual >= 0 && args[c.residual] != y) copy_residual(c, args[c.residual], y);
   c.main->run(inner.data(), c.args + kScratchpad);
+  if (c.activation) activate(c, y);
   if (c.after) c.after->run(inner.data(), c.args + kScratchpad);
   if (c.turn_out) turn_round(c, turned, args[c.weights]);
 }
@@ -164,14 +191,26 @@ memory::desc kernel_desc(const Task& t) {
   return memory::desc(dims, t.type, strides);
 }
 
-// Skips implementations that are slow (ref) or allocate while they run (gemm).
+bool is_brg(const dnnl::primitive_desc_base& desc) {
+  return std::string_view(desc.impl_info_str()).starts_with("brg");
+}
+
+// Skips implementations that are slow (ref) or allocate while they run (gemm), and "brg" ones if told so;
+// false if there is no other.
 template <class Desc>
-Desc good(Desc desc) {
+bool skip_to_good(Desc& desc, bool brg_too = true) {
   for (;;) {
     const std::string_view name = desc.impl_info_str();
-    if (name.find("gemm") == name.npos && name.find("ref") == name.npos) return desc;
-    if (!desc.next_impl()) fail(ErrorKind::unsupported, "conv", "no fast oneDNN implementation");
+    const bool good = name.find("gemm") == name.npos && name.find("ref") == name.npos;
+    if (good && (brg_too || !is_brg(desc))) return true;
+    if (!desc.next_impl()) return false;
   }
+}
+
+template <class Desc>
+Desc good(Desc desc) {
+  if (!skip_to_good(desc)) fail(ErrorKind::unsupported, "conv", "no fast oneDNN implementation");
+  return desc;
 }
 
 dnnl::convolution_forward::primitive_desc forward_desc(const Task& t, bool bias, const primitive_attr& attr) {
@@ -257,11 +296,54 @@ int weights_arg(const ConvCall& c, const Task& t, const memory::desc& plain, con
   return c.scale >= 0 || (t.transposed && t.g.window_points() > 1) ? c.args + kTurned : c.weights;
 }
 
+void append_activation(dnnl::post_ops& ops, Activation activation) {
+  switch (activation) {
+    case Activation::linear: return;
+    case Activation::relu: return ops.append_eltwise(algorithm::eltwise_relu, 0, 0);
+    case Activation::sigmoid: return ops.append_eltwise(algorithm::eltwise_logistic, 0, 0);
+    case Activation::tanh: return ops.append_eltwise(algorithm::eltwise_tanh, 0, 0);
+    case Activation::gelu: return ops.append_eltwise(algorithm::eltwise_gelu_erf, 0, 0);
+    case Activation::gelu_tanh: return ops.append_eltwise(algorithm::eltwise_gelu_tanh, 0, 0);
+    case Activation::silu: return ops.append_eltwise(algorithm::eltwise_swish, 1, 0);
+  }
+}
+
+// The scale goes into the weights and the residual into the sums' first value: oneDNN's binary post-ops of
+// both take up to a quarter of the time of a convolution of one point.
+primitive_attr epilogue_attr(const ConvEpilogue& e, Activation activation) {
+  primitive_attr attr = user_scratchpad();
+  dnnl::post_ops ops;
+  if (e.residual >= 0) ops.append_sum(1.0f);
+  append_activation(ops, activation);
+  attr.set_post_ops(ops);
+  return attr;
+}
+
+struct ForwardChoice {
+  dnnl::convolution_forward::primitive_desc desc;
+  Activation after;  // not done by the primitive
+};
+
+// oneDNN 3.2 keeps the code of "brg" convolutions for ever. Two that are equal share it, but none with an
+// activation is equal to another: 20 to 40 KB are lost with every one that is made. Over one point the others
+// are as fast; else the activation becomes a pass of its own. Only ReLU can do without the digits that a half
+// has lost by then.
+ForwardChoice choose_forward(const Task& t, const ConvEpilogue& e) {
+  auto fused = good(forward_desc(t, true, epilogue_attr(e, e.activation)));
+  if (e.activation == Activation::linear || !is_brg(fused)) return {fused, Activation::linear};
+  if (t.g.window_points() == 1 && skip_to_good(fused, false)) return {fused, Activation::linear};
+  if (t.type != memory::data_type::f32 && e.activation != Activation::relu)
+    fail(ErrorKind::unsupported, "conv_bias", "no activation of halves apart from the convolution");
+  return {good(forward_desc(t, true, epilogue_attr(e, Activation::linear))), e.activation};
+}
+
 // x, kernel [, bias, more...] -> y, with what the epilogue, if there is one, names.
-Kernel forward(const KernelQuery& q, const Task& t, const ConvEpilogue* e, const primitive_attr& attr) {
+Kernel forward(const KernelQuery& q, const Task& t, const ConvEpilogue* e) {
   const int threads = available_threads(q.threads);
   const ScopedThreads cap(threads);
-  const auto desc = good(forward_desc(t, e != nullptr, attr));
+  const auto [desc, after] =
+      e ? choose_forward(t, *e)
+        : ForwardChoice{good(forward_desc(t, false, user_scratchpad())), Activation::linear};
   const memory::desc plain = kernel_desc(t), packed = desc.weights_desc();
   const int y_arg = static_cast<int>(q.in.size());
   ConvCall c;
@@ -272,6 +354,9 @@ Kernel forward(const KernelQuery& q, const Task& t, const ConvEpilogue* e, const
   if (e) {
     c.scale = e->scale;
     c.residual = e->residual;
+    c.element = static_cast<int64_t>(memory::data_type_size(t.type));
+    c.activation = activation_kernel(after, DType::f32);
+    if (c.activation != nullptr && t.type != memory::data_type::f32) c.activation = relu_halves;
     bindings.push_back({DNNL_ARG_BIAS, e->bias});
   }
   bindings.push_back({DNNL_ARG_SRC, 0});
@@ -317,26 +402,12 @@ Kernel backward_weights(const KernelQuery& q, const Task& t, bool bias) {
   return finish(q, std::move(c), t, kernel_name(desc), true, plain, packed, threads);
 }
 
-void append_activation(dnnl::post_ops& ops, Activation activation) {
-  switch (activation) {
-    case Activation::linear: return;
-    case Activation::relu: return ops.append_eltwise(algorithm::eltwise_relu, 0, 0);
-    case Activation::sigmoid: return ops.append_eltwise(algorithm::eltwise_logistic, 0, 0);
-    case Activation::tanh: return ops.append_eltwise(algorithm::eltwise_tanh, 0, 0);
-    case Activation::gelu: return ops.append_eltwise(algorithm::eltwise_gelu_erf, 0, 0);
-    case Activation::gelu_tanh: return ops.append_eltwise(algorithm::eltwise_gelu_tanh, 0, 0);
-    case Activation::silu: return ops.append_eltwise(algorithm::eltwise_swish, 1, 0);
-  }
-}
-
 Kernel conv(const KernelQuery& q) {
   const Task t = task_of(conv_geometry("conv", q.in[0].shape, q.in[1].shape, q.attrs), q);
   if (t.transposed) return backward_data(q, t);
-  return forward(q, t, nullptr, user_scratchpad());
+  return forward(q, t, nullptr);
 }
 
-// The scale goes into the weights and the residual into the sums' first value: oneDNN's binary post-ops of
-// both take up to a quarter of the time of a convolution of one point.
 Kernel conv_bias(const KernelQuery& q) {
   const Task t = task_of(conv_geometry("conv_bias", q.in[0].shape, q.in[1].shape, q.attrs), q);
   if (t.transposed) fail(ErrorKind::unsupported, "conv_bias", "no primitive with an input dilation");
@@ -344,17 +415,12 @@ Kernel conv_bias(const KernelQuery& q) {
   if (e.scale >= 0 && t.type != memory::data_type::f32) {
     fail(ErrorKind::unsupported, "conv_bias", "weights times a scale would be rounded twice");
   }
-  primitive_attr attr = user_scratchpad();
-  dnnl::post_ops ops;
-  if (e.residual >= 0) ops.append_sum(1.0f);
-  append_activation(ops, e.activation);
-  attr.set_post_ops(ops);
-  return forward(q, t, &e, attr);
+  return forward(q, t, &e);
 }
 
 Kernel conv_grad_input(const KernelQuery& q) {
   const Task t = task_of(conv_geometry("conv_grad_input", q.out[0].shape, q.in[1].shape, q.attrs), q);
-  if (t.transposed) return forward(q, t, nullptr, user_scratchpad());
+  if (t.transposed) return forward(q, t, nullptr);
   return backward_data(q, t);
 }
 

@@ -73,6 +73,8 @@ class OnednnCall {
   OnednnCall& operator=(OnednnCall&&) noexcept;
   ~OnednnCall();
 
+  // Bytes that the primitive holds with its code, about.
+  int64_t held() const;
   // Bytes of scratch the primitive wants. run() takes them from args[`scratch_index`].
   int64_t scratch_bytes() const;
   // Throws Error{device} if oneDNN reports a failure, or if a forked child gets too few threads for a

@@ -34,6 +34,7 @@ struct Widened {
   int64_t length = 1, each = 1;  // of the axis, of a slice
   int64_t inner_scratch = 0;     // offset
   int threads = 1;
+  int64_t held() const { return most.bytes + last.bytes; }
 };
 
 template <class F>
@@ -194,8 +195,11 @@ Kernel prepare_widened(const KernelQuery& q, Prepare prepare, const Slices& slic
   w.threads = q.threads;
   w.inner_scratch = lay_out(w, q, s);
   const int64_t bytes = w.inner_scratch + std::max(w.most.scratch, w.last.scratch);
+  const int64_t kept = w.most.kept + w.last.kept;
   std::string name = w.most.name + " in float32";
-  return make_kernel<Widened, run>(std::move(name), std::move(w), bytes);
+  Kernel k = make_kernel<Widened, run>(std::move(name), std::move(w), bytes);
+  k.kept = kept;
+  return k;
 }
 
 Kernel native_or_widened(const KernelQuery& q, Prepare prepare, const Slices& slices) {

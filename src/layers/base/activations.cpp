@@ -1,3 +1,4 @@
+#include "common/names.h"
 #include "plimsoll/activations.h"
 
 #include "plimsoll/error.h"
@@ -100,12 +101,11 @@ constexpr Row kRows[] = {
 
 Tensor activate(std::string_view name, const Tensor& x) {
   if (name.empty()) return x;
-  std::string known;
   for (const Row& row : kRows) {
     if (row.name == name) return row.apply(x);
-    known += concat(known.empty() ? "" : ", ", row.name);
   }
-  fail(ErrorKind::not_found, "activation", "there is none called '", name, "'; there are: ", known);
+  fail(ErrorKind::not_found, "activation", "there is none called '", name,
+       "'; there are: ", nearest_first(name, activation_names()));
 }
 
 std::vector<std::string> activation_names() {

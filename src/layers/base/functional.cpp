@@ -149,7 +149,8 @@ Functional::Functional(std::vector<Symbol> inputs, std::vector<Symbol> outputs)
     : inputs_(std::move(inputs)), outputs_(std::move(outputs)) {
   require(!inputs_.empty() && !outputs_.empty(), "model", "expected at least one input and one output");
   for (const std::vector<Symbol>* list : {&inputs_, &outputs_}) {
-    for (const Symbol& x : *list) require(x.defined(), "model", "an input or output is undefined");
+    for (const Symbol& x : *list)
+      require(x.defined(), "model", "expected inputs and outputs that are defined, got an undefined symbol");
   }
   const Walk walk(inputs_, outputs_);
   calls_ = walk.calls;

@@ -165,6 +165,7 @@ void Fields::operator()(std::string_view name, Layer& value) {
 }
 
 Layer own_layer(std::shared_ptr<LayerBase> layer, std::string name) {
+  require(layer != nullptr, "layer", "expected a layer, got none");
   layer->set_name(name.empty() ? unique_layer_name(layer->class_name()) : std::move(name));
   return Layer(std::move(layer));
 }

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "common/fork.h"
+#include "common/names.h"
 #include "layers/base/class_list.h"
 #include "plimsoll/config.h"
 #include "plimsoll/error.h"
@@ -55,6 +56,11 @@ Ints Dims::of_rank(int rank, std::string_view place) const {
   return *this;
 }
 
+void no_object(Family family) {
+  fail(ErrorKind::invalid_argument, name_of(family), "expected an object, got none (a default-constructed ",
+       "handle, or one that was moved away)");
+}
+
 std::shared_ptr<Configurable> make_object(Family family, std::string_view name) {
   if (const ClassDef* row = find_row(family, name)) {
     std::shared_ptr<Configurable> made = row->make();
@@ -62,9 +68,8 @@ std::shared_ptr<Configurable> make_object(Family family, std::string_view name) 
     if (auto* metric = dynamic_cast<MetricBase*>(made.get())) metric->name = name;
     return made;
   }
-  std::string known;
-  for (const std::string& n : object_names(family)) known += (known.empty() ? "" : ", ") + n;
-  fail(ErrorKind::not_found, name_of(family), "there is none called '", name, "'; there are: ", known);
+  fail(ErrorKind::not_found, name_of(family), "there is none called '", name,
+       "'; there are: ", nearest_first(name, object_names(family)));
 }
 
 std::vector<std::string> object_names(Family family) {

@@ -77,10 +77,27 @@ void infer_outputs(LayerCall& call) {
   }
 }
 
+const LayerCall::Output& output_of(const LayerCall& call, size_t index) {
+  require(index < call.outputs.size(), "symbol", "expected one of the ", call.outputs.size(),
+          " outputs of its layer, got number ", index);
+  return call.outputs[index];
+}
+
 }  // namespace
 
-const SymbolShape& Symbol::shape() const { return call_->outputs[index_].shape; }
-DType Symbol::dtype() const { return call_->outputs[index_].dtype; }
+const std::shared_ptr<const LayerCall>& Symbol::call() const {
+  require(call_ != nullptr, "symbol",
+          "expected the result of a layer or of Input(), got an undefined symbol");
+  return call_;
+}
+const SymbolShape& Symbol::shape() const { return output_of(*call(), index_).shape; }
+DType Symbol::dtype() const { return output_of(*call(), index_).dtype; }
+
+LayerBase& Layer::operator*() const {
+  require(layer_ != nullptr, "layer",
+          "expected a layer, got none (a default-constructed handle, or one that ", "was moved away)");
+  return *layer_;
+}
 
 Layer::Layer(const Symbol& input) : layer_(input.defined() ? input.call()->layer.pointer() : nullptr) {
   require(dynamic_cast<InputLayer*>(layer_.get()) != nullptr, "layer",
@@ -89,7 +106,10 @@ Layer::Layer(const Symbol& input) : layer_(input.defined() ? input.call()->layer
 
 std::vector<Symbol> Layer::outputs(const std::vector<Symbol>& xs, const CallOptions& options) const {
   require(layer_ != nullptr, "layer", "expected a layer, got none");
-  for (const Symbol& x : xs) require(x.defined(), layer_->name(), "was called on an undefined symbol");
+  for (const Symbol& x : xs)
+    require(x.defined(), layer_->name(), "expected inputs that are defined, got an undefined symbol");
+  for (const auto& [name, x] : options.tensors)
+    require(x.defined(), layer_->name(), "expected a defined '", name, "', got an undefined symbol");
   auto call = std::make_shared<LayerCall>(LayerCall{*this, xs, options, {}});
   infer_outputs(*call);
   std::vector<Symbol> ys;

@@ -35,6 +35,8 @@ std::vector<Tensor> Trace::call(const Layer& layer, std::span<const Tensor> xs, 
   try {
     std::vector<Tensor> ys = call_built(*layer, xs, arguments);
     layer->built_ = true;
+    // From now on: a policy that is set for other layers is none of this one's.
+    if (layer->dtype_policy_.empty()) layer->dtype_policy_ = global_dtype_policy();
     restore();
     return ys;
   } catch (...) {
@@ -106,7 +108,8 @@ Tensor Scope::weight(std::string_view name, const Shape& shape, const Initialize
                      const WeightOptions& options) {
   VariablePtr variable = layer_.find_variable(name);
   if (variable == nullptr) {
-    require(bool(initializer), layer_.name(), "weight '", name, "' has no initializer");
+    require(bool(initializer), layer_.name(), "expected an initializer for the weight '", name,
+            "', got none");
     const DType dtype = options.dtype.value_or(layer_.variable_dtype());
     const bool from_file = WithoutInitialValues::active() && !options.is_state;
     const Tensor value = from_file ? Tensor::empty(dtype, shape) : initializer->make(shape, dtype);

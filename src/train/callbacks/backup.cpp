@@ -2,6 +2,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "common/files.h"
 #include "plimsoll/error.h"
 #include "plimsoll/model.h"
 #include "train/checkpoint.h"
@@ -22,8 +23,9 @@ class BackupCallback final : public Callback {
   }
   bool wants_batch_logs() const override { return false; }
   void on_train_begin() override {
-    std::filesystem::create_directories(folder_);
-    if (std::filesystem::exists(file())) restore();
+    make_folder(folder_);
+    std::error_code error;
+    if (std::filesystem::exists(file(), error)) restore();
   }
   void on_train_batch_end(int64_t, const Logs&) override {
     if (o_.save_freq == 0 || ++batches_ < o_.save_freq) return;
@@ -34,7 +36,7 @@ class BackupCallback final : public Callback {
     if (o_.save_freq == 0) save();
   }
   void on_train_end(const Logs&) override {
-    if (o_.delete_checkpoint && !model().body().interrupted) std::filesystem::remove_all(folder_);
+    if (o_.delete_checkpoint && !model().body().interrupted) remove_folder(folder_);
   }
   bool comes_last() const override { return true; }
   CallbackState state() const override { return {{double(batches_)}}; }

@@ -174,7 +174,7 @@ class NanCallback final : public Callback {
 class LambdaFunctions final : public Callback {
  public:
   explicit LambdaFunctions(const LambdaCallbackOptions& o) : o_(o) {}
-  bool wants_batch_logs() const override { return bool(o_.on_train_batch_end); }
+  bool wants_batch_logs() const override { return o_.on_train_batch_end || o_.on_test_batch_end; }
   void on_train_begin() override {
     if (o_.on_train_begin) o_.on_train_begin();
   }
@@ -193,12 +193,46 @@ class LambdaFunctions final : public Callback {
   void on_train_batch_end(int64_t batch, const Logs& logs) override {
     if (o_.on_train_batch_end) o_.on_train_batch_end(batch, logs);
   }
+  void on_test_begin() override {
+    if (o_.on_test_begin) o_.on_test_begin();
+  }
+  void on_test_end(const Logs& logs) override {
+    if (o_.on_test_end) o_.on_test_end(logs);
+  }
+  void on_test_batch_begin(int64_t batch) override {
+    if (o_.on_test_batch_begin) o_.on_test_batch_begin(batch);
+  }
+  void on_test_batch_end(int64_t batch, const Logs& logs) override {
+    if (o_.on_test_batch_end) o_.on_test_batch_end(batch, logs);
+  }
+  void on_predict_begin() override {
+    if (o_.on_predict_begin) o_.on_predict_begin();
+  }
+  void on_predict_end() override {
+    if (o_.on_predict_end) o_.on_predict_end();
+  }
+  void on_predict_batch_begin(int64_t batch) override {
+    if (o_.on_predict_batch_begin) o_.on_predict_batch_begin(batch);
+  }
+  void on_predict_batch_end(int64_t batch, const std::vector<Tensor>& outputs) override {
+    if (o_.on_predict_batch_end) o_.on_predict_batch_end(batch, outputs);
+  }
 
  private:
   LambdaCallbackOptions o_;
 };
 
 }  // namespace
+
+void Callback::attach(const Model& model, const FitInfo& info) {
+  model_ = std::make_shared<Model>(model);
+  info_ = info;
+}
+
+Model& Callback::model() const {
+  require(model_ != nullptr, "callback", "has no model yet; fit(), evaluate() and predict() give it theirs");
+  return *model_;
+}
 
 CallbackPtr EarlyStopping(const EarlyStoppingOptions& o) {
   return std::make_shared<EarlyStoppingCallback>(o);

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "common/files.h"
 #include "plimsoll/callbacks.h"
 #include "plimsoll/error.h"
 #include "plimsoll/model.h"
@@ -69,7 +70,7 @@ class CheckpointCallback final : public Callback {
     if (batch >= 0) values.emplace_back("batch", double(batch + 1));
     const std::filesystem::path path = python_format(path_, values);
     if (!should_save(epoch, logs, path.string())) return;
-    if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
+    if (path.has_parent_path()) make_folder(path.parent_path());
     if (o_.save_weights_only) {
       model().save_weights(path);
     } else {

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "common/log.h"
+#include "common/names.h"
 
 namespace plimsoll {
 namespace {
@@ -47,15 +48,19 @@ Monitor::Monitor(std::string_view place, std::string name, std::string mode, dou
 
 std::optional<double> Monitor::value(const Logs& logs) const {
   if (const double* found = find_log(logs, name_)) return *found;
-  std::string known;
-  for (const auto& [name, value] : logs) known += (known.empty() ? "" : ", ") + name;
-  warn(place_, "there is no '", name_, "' to look at; there are: ", known);
+  warn(place_, "there is no '", name_, "' to look at; there are: ", nearest_first(name_, log_names(logs)));
   return std::nullopt;
 }
 
 bool Monitor::improved(double value, const std::optional<double>& best) const {
   if (!best) return true;
   return rises_ ? value - min_delta_ > *best : value + min_delta_ < *best;
+}
+
+std::vector<std::string> log_names(const Logs& logs) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : logs) names.push_back(name);
+  return names;
 }
 
 std::string shortest(double value) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "plimsoll/callbacks.h"
 
@@ -24,6 +25,7 @@ class Monitor {
   double min_delta_ = 0;
 };
 
+std::vector<std::string> log_names(const Logs& logs);
 // The shortest digits that read back as the same number.
 std::string shortest(double value);
 // A line for people, on standard output.

@@ -3,7 +3,9 @@
 #include <cmath>
 #include <cstdio>
 
+#include "common/names.h"
 #include "plimsoll/error.h"
+#include "train/callbacks/monitor.h"
 
 namespace plimsoll {
 namespace {
@@ -64,9 +66,8 @@ std::string python_format(std::string_view text, const Logs& values) {
     const std::string_view field = text.substr(i + 1, end - i - 1);
     const std::string_view name = field.substr(0, field.find(':'));
     const double* value = find_log(values, name);
-    std::string known;
-    for (const auto& [key, v] : values) known += (known.empty() ? "" : ", ") + key;
-    require(value != nullptr, "filepath", "there is no '", name, "' for '", text, "'; there are: ", known);
+    require(value != nullptr, "filepath", "there is no '", name, "' for '", text,
+            "'; there are: ", nearest_first(name, log_names(values)));
     result += formatted(
         *value, name.size() == field.size() ? std::string_view() : field.substr(name.size() + 1), field);
     i = end;

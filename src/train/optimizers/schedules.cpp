@@ -176,6 +176,10 @@ Schedule ExponentialDecay(double initial, double steps, double decay, const Deca
 Schedule InverseTimeDecay(double initial, double steps, double decay, const DecayOptions& o) {
   return timed<InverseTime>(initial, steps, decay, o);
 }
+LearningRate::LearningRate(Schedule given) : schedule(std::move(given)) {
+  require(bool(schedule), "learning_rate", "expected a number or a schedule, got none");
+}
+
 Schedule PiecewiseConstantDecay(std::vector<double> boundaries, std::vector<double> values) {
   require(values.size() == boundaries.size() + 1 && !boundaries.empty(), "PiecewiseConstantDecay",
           "expected one value more than boundaries, got ", values.size(), " and ", boundaries.size());

@@ -1,4 +1,6 @@
 """Files of real Keras read here, and files of ours read by real Keras, made fresh at each run."""
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -106,8 +108,10 @@ OPTIMIZERS = {
     "ftrl": lambda: o.Ftrl(0.05),
     "lion": lambda: o.Lion(0.01),
     "adam_accumulating": lambda: o.Adam(0.01, gradient_accumulation_steps=2),
+    "loss_scale": lambda: o.LossScaleOptimizer(o.Adam(0.01), initial_scale=8.0, dynamic_growth_steps=2),
+    "loss_scale_schedule": lambda: o.LossScaleOptimizer(o.SGD(o.schedules.ExponentialDecay(0.01, 10, 0.9), momentum=0.5)),
 }
-SOME = ["adam", "sgd_ema", "rmsprop_centered", "adamw_schedule", "nadam"]
+SOME = ["adam", "sgd_ema", "rmsprop_centered", "adamw_schedule", "nadam", "loss_scale"]
 trains = pytest.mark.skipif(keras.backend.backend() == "numpy", reason="needs a backend that trains")
 
 
@@ -157,6 +161,63 @@ def test_training_goes_on_both_ways(tool, tmp_path, optimizer, suffix):
     run.go_on(ours, 2)
     run.go_on(run.model, 4)
     run.assert_same(ours)
+
+
+@pytest.fixture
+def mixed_float16():
+    keras.config.set_dtype_policy("mixed_float16")
+    yield
+    keras.config.set_dtype_policy("float32")
+
+
+@trains
+@pytest.mark.parametrize("suffix", [".keras", ".h5"])
+def test_mixed_float16_goes_on_both_ways_with_the_scale_of_its_loss(tool, tmp_path, suffix, mixed_float16):
+    """The scale overflows in the file's steps, in ours, and in Keras's afterwards, and is halved by each."""
+    run = Run("adam")
+    too_large = Run("adam")
+    too_large.y = too_large.y * 30000
+    too_large.go_on(run.model, 1)
+    run.model.save(tmp_path / f"m{suffix}")
+    tool.fit(tmp_path / f"m{suffix}", [run.x], [too_large.y], tmp_path / "n.keras", 2)
+    tool.fit(tmp_path / "n.keras", [run.x], [run.y], tmp_path / "o.keras", 2)
+    ours = keras.models.load_model(tmp_path / "o.keras")
+    too_large.go_on(run.model, 2)
+    run.go_on(run.model, 2)
+    for model in (ours, run.model):
+        too_large.go_on(model, 1)
+        run.go_on(model, 1)
+    assert float(ours.optimizer.dynamic_scale) == float(run.model.optimizer.dynamic_scale) == 2.0**11
+    assert int(ours.optimizer.step_counter) == int(run.model.optimizer.step_counter) == 1
+    assert int(ours.optimizer.iterations) == int(run.model.optimizer.iterations) == 6
+    assert_close(ours.get_weights(), run.model.get_weights(), 5e-3)  # sums of float16 in another order
+
+
+@trains
+def test_a_functional_model_keeps_the_scale_of_its_loss(tool, tmp_path, mixed_float16):
+    """Its config has no policy: in Keras the state of the LossScaleOptimizer is lost when it is loaded."""
+    run = Run("adam")
+    model = keras.Model(run.model.inputs, run.model.outputs)
+    model.compile(optimizer="adam", loss=keras.losses.MeanSquaredError())
+    run.go_on(model, 2)
+    model.save(tmp_path / "m.keras")
+    tool.fit(tmp_path / "m.keras", [run.x], [run.y * 30000], tmp_path / "n.keras", 1)
+    with zipfile.ZipFile(tmp_path / "n.keras") as file:
+        file.extract("model.weights.h5", tmp_path)
+    with h5py.File(tmp_path / "model.weights.h5") as file:
+        state = [file["optimizer/vars"][str(i)][()] for i in range(5)]
+    assert state == [0, 0, 0, 2.0**14, 2]
+
+
+@trains
+def test_an_optimizer_with_a_loss_scale_that_has_made_no_step_goes_both_ways(tool, tmp_path, mixed_float16):
+    fresh = Run("adam").fresh()
+    fresh.save(tmp_path / "m.keras")
+    tool.run("convert", tmp_path / "m.keras", tmp_path / "n.keras")
+    ours = keras.models.load_model(tmp_path / "n.keras")
+    assert isinstance(ours.optimizer, o.LossScaleOptimizer)
+    assert ours.optimizer.initial_scale == 2.0**15
+    assert float(ours.optimizer.learning_rate) == float(fresh.optimizer.learning_rate)
 
 
 @trains
