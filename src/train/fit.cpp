@@ -99,9 +99,10 @@ Logs Model::evaluate(const Dataset& data, const EvaluateArgs& args) {
   return run_in("evaluate", [&] {
     require(body().trainer.compiled(), "evaluate",
             "the model is not compiled; call compile() with an optimizer and a loss first");
+    const Model self = *this;  // as in FitLoop
     const TestPass pass{data, args.steps, args.verbose, args.callbacks};
-    attach(*this, "evaluate", pass);
-    return run_test(body(), pass);
+    attach(self, "evaluate", pass);
+    return run_test(self.body(), pass);
   });
 }
 
@@ -120,9 +121,10 @@ std::vector<Tensor> Model::predict(std::vector<Tensor> x, const PredictArgs& arg
 
 std::vector<Tensor> Model::predict(const Dataset& data, const PredictArgs& args) {
   return run_in("predict", [&] {
+    const Model self = *this;
     const TestPass pass{data, args.steps, args.verbose, args.callbacks};
-    attach(*this, "predict", pass);
-    return run_predict(body(), pass);
+    attach(self, "predict", pass);
+    return run_predict(self.body(), pass);
   });
 }
 

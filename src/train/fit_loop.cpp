@@ -45,9 +45,9 @@ struct Running {
 
 }  // namespace
 
-FitLoop::FitLoop(Model& model, const FitArgs& args, MakeData data, std::unique_ptr<const Dataset> validation)
-    : model_(model),
-      body_(model.body()),
+FitLoop::FitLoop(Model model, const FitArgs& args, MakeData data, std::unique_ptr<const Dataset> validation)
+    : model_(std::move(model)),
+      body_(model_.body()),
       args_(args),
       make_data_(std::move(data)),
       validation_(std::move(validation)),

@@ -17,7 +17,7 @@ class FitLoop {
   using MakeData = std::function<Dataset(uint64_t seed)>;
 
   // validation (optional: nullptr).
-  FitLoop(Model& model, const FitArgs& args, MakeData data, std::unique_ptr<const Dataset> validation);
+  FitLoop(Model model, const FitArgs& args, MakeData data, std::unique_ptr<const Dataset> validation);
   History run();
 
  private:
@@ -31,7 +31,7 @@ class FitLoop {
     for (const CallbackPtr& c : body_.callbacks) call(*c);
   }
 
-  Model& model_;
+  Model model_;  // a handle of its own: what a callback or a generator does to the user's ends nothing
   ModelBody& body_;
   const FitArgs& args_;
   MakeData make_data_;

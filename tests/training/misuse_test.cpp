@@ -274,6 +274,29 @@ TEST_F(Misuse, GeneratorsThatThrowOrChangeTheirMind) {
   }
 }
 
+TEST_F(Misuse, GeneratorsThatReplaceTheModel) {
+  const Dataset data = Dataset::generator(
+                           [&](int64_t) {
+                             return [&, n = 0](Record& r) mutable {
+                               r.x = {Tensor::zeros(DType::f32, {4})};
+                               r.y = {Tensor::zeros(DType::f32, {2})};
+                               if (n == 9) model = Sequential();
+                               return ++n <= 24;
+                             };
+                           },
+                           {{{DType::f32, {4}}}, {{DType::f32, {2}}}})
+                           .batch(4);
+  const auto again = [&] {
+    model = Sequential({Input({4}), Dense(2)});
+    model.compile({.loss = "mse"});
+  };
+  EXPECT_EQ(model.fit(data, {.epochs = 2, .verbose = 0})["loss"].size(), 2u);
+  again();
+  EXPECT_EQ(model.evaluate(data).size(), 1u);
+  again();
+  EXPECT_EQ(model.predict(data).at(0).dim(0), 24);
+}
+
 TEST_F(Misuse, OneOptimizerForTwoModels) {
   const auto trained = [&](const Optimizer& first, const Optimizer& second) {
     std::vector<Tensor> all;
