@@ -23,9 +23,17 @@ struct Forward {
   int64_t block, blocks = 0;  // tiles of a task, tasks
   // In floats: one of the 16 transformed kernels, one of the matrices of a task, and all of them.
   int64_t kernel_step = 0, input_step = 0, sum_step = 0, task_elements = 0;
+  int64_t panel_elements = 0;  // that transforming one panel takes
+  int64_t parts = 0;  // of the filters of a product, where threads share all tiles; 0: each has its own
   ActivationFn activation = nullptr;
   std::shared_ptr<SteadyCopy> kept = nullptr;  // of the transformed kernel
+
+  int64_t area_elements() const {
+    return std::max((parts > 0 ? 1 : threads) * task_elements, threads * panel_elements);
+  }
 };
+
+constexpr int64_t kGroupTiles = 4;  // of one task, where threads share all tiles
 
 // One panel of filters: the nine windows in order, then the sixteen of the transformed kernel.
 void transform_panel(const Forward& f, int64_t panel, const float* kernel, const float* scale, float* area,
@@ -46,18 +54,21 @@ void transform_panel(const Forward& f, int64_t panel, const float* kernel, const
                                to + panel * size, f.kernel_step);
 }
 
-void multiply(const Forward& f, int64_t tiles, const float* inputs, const float* kernel, float* sums) {
+// Panels [begin, end) of the filters.
+void multiply(const Forward& f, int64_t tiles, int64_t begin, int64_t end, const float* inputs,
+              const float* kernel, float* sums) {
   const ConvGeometry& g = f.tiles.g;
+  const int64_t panel = g.channels * f.panel;
   gemm_kernels_f32().block({.a = inputs,
                             .a_row = g.channels,
                             .a_col = 1,
-                            .b = kernel,
+                            .b = kernel + begin * panel,
                             .b_row = f.panel,
-                            .b_panel = g.channels * f.panel,
-                            .c = sums,
+                            .b_panel = panel,
+                            .c = sums + begin * f.panel,
                             .c_row = g.filters,
                             .m = tiles,
-                            .n = g.filters,
+                            .n = (end - begin) * f.panel,
                             .k = g.channels});
 }
 
@@ -83,19 +94,46 @@ void finish_tile(const Forward& f, int64_t tile, const float* sums, const Argume
   }
 }
 
+// Tiles [first, first + count), whose transformed inputs begin at `inputs`.
+void transform_inputs(const Forward& f, int64_t first, int64_t count, const Arguments& a, float* inputs) {
+  for (int64_t i = 0; i < count; ++i) {
+    const float* points[kProducts];
+    f.tiles.inputs(first + i, a.x, a.zeros, points);
+    winograd_transforms().input(points, f.tiles.g.channels, inputs + i * f.tiles.g.channels, f.input_step);
+  }
+}
+
 void run_block(const Forward& f, int64_t task, const Arguments& a, float* area) {
   const ConvGeometry& g = f.tiles.g;
   const int64_t first = task * f.block, count = std::min(f.block, f.tiles.count - first);
   float* const sums = area + kProducts * f.input_step;
-  for (int64_t i = 0; i < count; ++i) {
-    const float* points[kProducts];
-    f.tiles.inputs(first + i, a.x, a.zeros, points);
-    winograd_transforms().input(points, g.channels, area + i * g.channels, f.input_step);
-  }
+  transform_inputs(f, first, count, a, area);
   for (int64_t p = 0; p < kProducts; ++p) {
-    multiply(f, count, area + p * f.input_step, a.kernel + p * f.kernel_step, sums + p * f.sum_step);
+    multiply(f, count, 0, g.filters / f.panel, area + p * f.input_step, a.kernel + p * f.kernel_step,
+             sums + p * f.sum_step);
   }
   for (int64_t i = 0; i < count; ++i) finish_tile(f, first + i, sums + i * g.filters, a);
+}
+
+// Many threads and few tiles: if each took some through all products, each would read the whole kernel. Here
+// each reads its part of it.
+void run_together(const Forward& f, const Arguments& a, float* area) {
+  const ConvGeometry& g = f.tiles.g;
+  float* const sums = area + kProducts * f.input_step;
+  const int64_t groups = divide_up(f.tiles.count, kGroupTiles), panels = g.filters / f.panel;
+  parallel_for(groups, f.threads, [&](int64_t group, int) noexcept {
+    const int64_t first = group * kGroupTiles;
+    transform_inputs(f, first, std::min(kGroupTiles, f.tiles.count - first), a, area + first * g.channels);
+  });
+  parallel_for(kProducts * f.parts, f.threads, [&](int64_t task, int) noexcept {
+    const int64_t p = task / f.parts, part = task % f.parts;
+    multiply(f, f.tiles.count, panels * part / f.parts, panels * (part + 1) / f.parts,
+             area + p * f.input_step, a.kernel + p * f.kernel_step, sums + p * f.sum_step);
+  });
+  parallel_for(groups, f.threads, [&](int64_t group, int) noexcept {
+    const int64_t end = std::min(f.tiles.count, (group + 1) * kGroupTiles);
+    for (int64_t i = group * kGroupTiles; i < end; ++i) finish_tile(f, i, sums + i * g.filters, a);
+  });
 }
 
 void run(const Forward& f, void* const* args) {
@@ -103,17 +141,18 @@ void run(const Forward& f, void* const* args) {
   const ConvGeometry& g = f.tiles.g;
   float* const zeros = static_cast<float*>(args[f.inputs + 1]);
   float* const areas = zeros + lines(g.channels);
-  float* const kernel = f.kept ? static_cast<float*>(f.kept->data()) : areas + f.threads * f.task_elements;
+  float* const kernel = f.kept ? static_cast<float*>(f.kept->data()) : areas + f.area_elements();
   std::fill_n(zeros, g.channels, 0.0f);
   const float* const scale = input(f.e.scale);
   if (!f.kept || f.kept->stale(scale)) {
     parallel_for(g.filters / f.panel, f.threads, [&](int64_t panel, int thread) noexcept {
-      transform_panel(f, panel, input(1), scale, areas + thread * f.task_elements, kernel);
+      transform_panel(f, panel, input(1), scale, areas + thread * f.panel_elements, kernel);
     });
     if (f.kept) f.kept->update(scale);
   }
   const Arguments a{
       input(0), kernel, input(f.e.bias), input(f.e.residual), zeros, static_cast<float*>(args[f.inputs])};
+  if (f.parts > 0) return run_together(f, a, areas);
   parallel_for(f.blocks, f.threads, [&](int64_t task, int thread) noexcept {
     run_block(f, task, a, areas + thread * f.task_elements);
   });
@@ -121,6 +160,8 @@ void run(const Forward& f, void* const* args) {
 
 constexpr int64_t kTaskBytes = 768 << 10;  // transformed inputs and sums of one task: they stay in L2,
 constexpr int64_t kTaskTiles = 48;         // as long as the kernel is not read for fewer tiles than this
+constexpr int64_t kLargeKernel = 1 << 20;  // bytes, transformed: more are not read by each of
+constexpr int kFewThreads = 4;             // more threads than these
 
 int64_t tiles_per_task(const Tiles& t, int threads) {
   const int64_t most = std::max(kTaskTiles, kTaskBytes / (kProducts * kFloat * (t.g.channels + t.g.filters)));
@@ -139,15 +180,20 @@ Kernel forward(const KernelQuery& q, const ConvGeometry& g, bool turned, const C
             .threads = threads,
             .panel = gemm_kernels_f32().nr,
             .block = tiles_per_task(tiles, threads)};
-  f.blocks = divide_up(tiles.count, f.block);
   f.kernel_step = matrix_step(g.channels * g.filters);
+  if (threads > kFewThreads && f.block < kTaskTiles && kProducts * f.kernel_step * kFloat > kLargeKernel) {
+    f.block = tiles.count;
+    f.parts = std::min(g.filters / f.panel, divide_up(4 * threads, kProducts));
+  }
+  f.blocks = divide_up(tiles.count, f.block);
   f.input_step = matrix_step(f.block * g.channels);
   f.sum_step = matrix_step(f.block * g.filters);
-  f.task_elements = std::max(kProducts * (f.input_step + f.sum_step), 9 * matrix_step(g.channels * f.panel));
+  f.task_elements = kProducts * (f.input_step + f.sum_step);
+  f.panel_elements = 9 * matrix_step(g.channels * f.panel);
   if (e.activation > Activation::relu) f.activation = activation_kernel(e.activation, DType::f32);
   const int64_t kernel_elements = kProducts * f.kernel_step;
   f.kept = SteadyCopy::make(q, 1, kernel_elements * kFloat, e.scale < 0 ? 0 : g.filters * kFloat);
-  const int64_t scratch = lines(g.channels) + threads * f.task_elements + (f.kept ? 0 : kernel_elements);
+  const int64_t scratch = lines(g.channels) + f.area_elements() + (f.kept ? 0 : kernel_elements);
   return make_kernel<Forward, run>("winograd", std::move(f), scratch * kFloat);
 }
 
