@@ -29,6 +29,21 @@ struct Line {
   int64_t left() const { return limit - held; }
 };
 
+// The one that leaves less: the process's, or that of the budget, if there is one.
+Line nearest(const Budget* budget) {
+  const Line line{account::used(), account::limit()};
+  if (budget == nullptr) return line;
+  const Line own{budget->used(), budget->limit()};
+  return own.left() < line.left() ? own : line;
+}
+
+// What can be made again; false if there is nothing.
+bool give_up_all() {
+  bool any = false;
+  while (account::reclaim()) any = true;
+  return any;
+}
+
 MemoryForecast as_forecast(const Trainer& trainer, const StepForecast& f, int64_t data) {
   return {.weights = charge_of(trainer.network()->all_variables()),
           .state = f.state,
@@ -77,13 +92,19 @@ std::string heaviest(const MemoryForecast& f) {
   return list;
 }
 
-void check(const Trainer& trainer, const Dataset& data, const Line& line) {
+void check(const Trainer& trainer, const Dataset& data, const Budget* budget) {
   const int64_t batch_size =
       std::min(data.batch_size(), std::max<int64_t>(data.records().value_or(data.batch_size()), 1));
-  const auto [f, more] = needed(trainer, data, batch_size);
-  if (more <= line.left()) return;
+  Line line = nearest(budget);
+  Needed n = needed(trainer, data, batch_size);
+  if (n.more > line.left() && give_up_all()) {
+    line = nearest(budget);
+    n = needed(trainer, data, batch_size);
+  }
+  if (n.more <= line.left()) return;
+  const MemoryForecast& f = n.step;
   const int64_t fits = largest_batch(trainer, data, batch_size, line.left());
-  const int64_t bytes = line.held + more;
+  const int64_t bytes = line.held + n.more;
   const int64_t held = bytes - f.total();
   fail(ErrorKind::out_of_memory, "fit", "a batch of ", batch_size, " needs ", memory_text(bytes),
        ", allowed are ", memory_text(line.limit), " (weights ", memory_text(f.weights),
@@ -129,18 +150,13 @@ void MemoryLine::count_held(const Dataset& data, const Dataset* validation) {
 
 void MemoryLine::begin(const Dataset& data, const Dataset* validation) {
   if (budget_) count_held(data, validation);
-  Line line{account::used(), account::limit()};
-  if (budget_) {
-    const Line own{budget_->used(), budget_->limit()};
-    if (own.left() < line.left()) line = own;
-  }
-  if (line.limit == account::kNoLimit) return;
+  if (nearest(budget_.get()).limit == account::kNoLimit) return;
   // What is planned under a line is planned as it is then made, but the refusal is the one with the numbers.
   if (budget_) {
     scope_.emplace(budget_);
     budget_->set_refusing(false);
   }
-  check(trainer_, data, line);
+  check(trainer_, data, budget_.get());
   if (budget_) budget_->set_refusing(true);
 }
 
