@@ -30,7 +30,9 @@ def missing(result):
 
 
 def table(results, everything=False):
-    head = ["row", "Plimsoll", "best peer", "times as fast"] + (["other peers"] if everything else []) + ["not measured"]
+    if not results:
+        return ""
+    head = ["row", "Plimsoll", "best peer", "ratio"] + (["other peers"] if everything else []) + ["not measured"]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for result in results:
         best, unit = result["best"], result["unit"]
