@@ -30,7 +30,8 @@ def all_peers(name):
         peers = [p for p in FIT_PEERS if p != "torch-compile"]  # which starts later than torch and holds more
     else:
         peers = FIT_PEERS if row.fit else STEP_PEERS
-    if row.bf16:  # torch under autocast, and with parameters of bfloat16
+    if row.bf16:  # torch under autocast, and with parameters of bfloat16; NumPy has no product for it
+        peers = [p for p in peers if p != "numpy"]
         peers = [form for p in peers for form in ([p, p + "-bf16"] if p.startswith("torch") and row.model else [p])]
     return peers
 

@@ -156,6 +156,7 @@ class Peers(unittest.TestCase):
     def test_half_precision_has_both_forms_of_torch(self):
         self.assertEqual(rows.peers_of("lstm_b32_bf16", self.EVERYTHING)[0],
                          ["torch", "torch-bf16", "torch-compile", "torch-compile-bf16", "jax", "tensorflow"])
+        self.assertEqual(rows.peers_of("matmul_1024_bf16", self.EVERYTHING)[0], ["torch", "torch-compile", "jax"])
 
     def test_a_peer_that_is_not_installed_is_named(self):
         peers, left_out = rows.peers_of("mnist_b128", {"torch": "2", "jax": "0"})
