@@ -3,60 +3,21 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "match_arrays.h"
 #include "plimsoll/error.h"
 #include "plimsoll/npy.h"
 
 namespace plimsoll::cli {
 namespace {
 
-using Names = std::vector<std::string>;
-
-bool has(const NamedTypes& arrays, const std::string& name) {
-  return std::any_of(arrays.begin(), arrays.end(), [&](const auto& a) { return a.first == name; });
-}
-
-Names input_names(const Model& model) {
-  Names names;
-  for (const Symbol& x : model.inputs()) names.push_back(x.call()->layer->name());
-  return names;
-}
-
-Names output_names(const Model& model) {
-  Names names;
-  for (const Symbol& y : model.outputs()) names.push_back(y.call()->layer->name());
-  return names;
-}
-
-std::string listed(const NamedTypes& arrays) {
-  std::string text;
-  for (const auto& [name, type] : arrays) text += concat(text.empty() ? "" : ", ", name, " ", type);
-  return text.empty() ? "nothing" : text;
-}
-
-// The arrays called as the model calls them, else one of the usual names.
-Names choose(const NamedTypes& arrays, const Names& asked, const Names& models, const Names& usual,
-             std::string_view option, const std::string& path) {
-  if (!asked.empty()) return asked;
-  if (!models.empty() &&
-      std::all_of(models.begin(), models.end(), [&](const auto& n) { return has(arrays, n); })) {
-    return models;
-  }
-  for (const std::string& name : usual) {
-    if (has(arrays, name)) return {name};
-  }
-  fail(ErrorKind::not_found, path, "has none of the usual arrays (", usual[0], ", ", usual[1],
-       "); name one with ", option, ". It has: ", listed(arrays));
-}
-
 Dataset open_npz(const DataArguments& a, const Model& model, bool with_targets) {
-  const NamedTypes arrays = npz_types(a.path);
+  ArrayNames asked{a.x, a.y, {}};
+  if (!a.weights.empty()) asked.weights = {a.weights};
+  const ArrayNames found = match_arrays(npz_types(a.path), std::move(asked), model, with_targets, a.path);
   NpzOptions options;
-  options.x = choose(arrays, a.x, input_names(model), {"x", "x_train", "x_test", "arr_0"}, "--x", a.path);
-  options.y.clear();
-  if (with_targets) {
-    options.y = choose(arrays, a.y, output_names(model), {"y", "y_train", "y_test", "arr_1"}, "--y", a.path);
-  }
-  if (!a.weights.empty()) options.weights = {a.weights};
+  options.x = found.x;
+  options.y = with_targets ? found.y : std::vector<std::string>();
+  options.weights = found.weights;
   return Dataset::npz(a.path, options);
 }
 

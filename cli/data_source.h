@@ -21,8 +21,7 @@ struct DataArguments {
 
 // --data and its relatives.
 void add_data_options(CLI::App& command, DataArguments& arguments, bool with_targets);
-// Arrays that are not named are found: those called as the model's inputs, or x, x_train, x_test; y, y_train,
-// y_test. Throws Error listing what the file has.
+// Arrays of a .npz that are not named are found (match_arrays.h).
 Dataset open_data(const DataArguments& arguments, const Model& model, bool with_targets);
 
 }  // namespace plimsoll::cli

@@ -2,6 +2,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -35,14 +36,21 @@ class Values {
     }
     if (node.IsMap()) {
       Json map = Json::object();
-      for (const auto& pair : node) map[pair.first.as<std::string>()] = of(pair.second, depth + 1);
+      for (const auto& pair : node) {
+        const std::string key = pair.first.as<std::string>();
+        if (map.contains(key)) bad(place_, pair.first.Mark(), "'" + key + "' is given twice");
+        map[key] = of(pair.second, depth + 1);
+      }
       return map;
     }
     if (node.Tag() == "!") return node.as<std::string>();  // quoted
     int64_t integer = 0;
     if (YAML::convert<int64_t>::decode(node, integer)) return integer;
     double real = 0;
-    if (YAML::convert<double>::decode(node, real)) return real;
+    if (YAML::convert<double>::decode(node, real)) {
+      if (!std::isfinite(real)) bad(place_, node.Mark(), "expected a finite number, got " + node.Scalar());
+      return real;
+    }
     bool flag = false;
     if (YAML::convert<bool>::decode(node, flag)) return flag;
     return node.as<std::string>();
@@ -53,38 +61,24 @@ class Values {
   int64_t left_ = 100'000;
 };
 
-// The name of a class's first argument: what `Dense: 10` means.
-struct FirstField final : Fields {
-  std::string name;
-  void note(std::string_view n) {
-    if (name.empty()) name = n;
+// What marks a config as one of Keras 3: in one without, arguments of older versions would be looked for.
+Json policy(const Json& dtype) {
+  if (dtype.is_object()) return dtype;
+  return {{"class_name", "DTypePolicy"}, {"config", {{"name", dtype}}}};
+}
+
+Json layer_json(const std::string& class_name, Json config, const YAML::Node& item, Values& values) {
+  for (const std::string& name : required_arguments(Family::layer, class_name)) {
+    if (config.contains(name)) continue;
+    bad(values.place(), item.Mark(),
+        "expected the argument '" + name + "' of " + class_name + ", which has no default");
   }
-  void operator()(std::string_view n, bool&) override { note(n); }
-  void operator()(std::string_view n, int64_t&) override { note(n); }
-  void operator()(std::string_view n, double&) override { note(n); }
-  void operator()(std::string_view n, std::string&) override { note(n); }
-  void operator()(std::string_view n, Ints&) override { note(n); }
-  void operator()(std::string_view n, std::vector<double>&) override { note(n); }
-  void operator()(std::string_view n, std::vector<Ints>&) override { note(n); }
-  void operator()(std::string_view n, std::optional<bool>&) override { note(n); }
-  void operator()(std::string_view n, std::optional<int64_t>&) override { note(n); }
-  void operator()(std::string_view n, std::optional<double>&) override { note(n); }
-  void operator()(std::string_view n, std::optional<std::string>&) override { note(n); }
-  void refused(std::string_view) override {}
-  bool reading() const override { return false; }
-
- protected:
-  void object(std::string_view n, Family, std::shared_ptr<Configurable>&) override { note(n); }
-};
-
-std::string first_argument(const std::string& class_name) {
-  FirstField first;
-  make_object(Family::layer, class_name)->fields(first);
-  return first.name;
+  config["dtype"] = policy(config.contains("dtype") ? config["dtype"] : Json(global_dtype_policy()));
+  return {{"class_name", class_name}, {"config", std::move(config)}};
 }
 
 Json layer_of(const YAML::Node& item, Values& values) {
-  if (item.IsScalar()) return {{"class_name", item.as<std::string>()}, {"config", Json::object()}};
+  if (item.IsScalar()) return layer_json(item.as<std::string>(), Json::object(), item, values);
   if (!item.IsMap() || item.size() != 1)
     bad(values.place(), item.Mark(), "expected a layer, such as 'Dense: {units: 10}'");
   const auto pair = *item.begin();
@@ -92,16 +86,20 @@ Json layer_of(const YAML::Node& item, Values& values) {
   Json config = values.of(pair.second);
   if (config.is_null()) config = Json::object();
   if (!config.is_object()) {
-    const std::string first = first_argument(name);
+    const std::string first = first_argument(Family::layer, name);
     if (first.empty()) bad(values.place(), item.Mark(), name + " takes no argument");
     config = Json{{first, config}};
   }
-  return {{"class_name", name}, {"config", config}};
+  return layer_json(name, std::move(config), item, values);
 }
 
 Json input_layer(const YAML::Node& input, Values& values) {
+  const Json sizes = values.of(input);
   Json shape = Json::array({nullptr});
-  for (const YAML::Node& size : input) shape.push_back(values.of(size));
+  if (sizes.is_array())
+    shape.insert(shape.end(), sizes.begin(), sizes.end());
+  else
+    shape.push_back(sizes);
   return {{"class_name", "InputLayer"}, {"config", {{"batch_shape", shape}, {"dtype", "float32"}}}};
 }
 

@@ -2,6 +2,7 @@
 // fields once; the readers and writers of configs, the command line and the docs walk over that list.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -58,6 +59,10 @@ std::vector<std::string> object_names(Family family);
 
 // What Ref says where there is no object. Throws Error{invalid_argument}.
 [[noreturn]] void no_object(Family family);
+// The arguments of a class that have no default, in Keras's order; none for a class that is not known.
+std::vector<std::string> required_arguments(Family family, std::string_view name);
+// The argument that Keras's class takes first: the 10 of Dense(10). Empty: it takes none.
+std::string first_argument(Family family, std::string_view name);
 
 // A shared handle to an object, or none. Where Keras takes a string or an object, so does this.
 template <class Base>
@@ -126,6 +131,8 @@ struct ClassDef {
   std::string_view name;   // "GlorotUniform"
   std::string_view alias;  // "glorot_uniform"; empty: none
   std::shared_ptr<Configurable> (*make)();
+  // Arguments that Keras gives no default, in its order; a config must have them. Empty names: none.
+  std::array<std::string_view, 3> required = {};
 };
 template <class T>
 std::shared_ptr<Configurable> make_default() {

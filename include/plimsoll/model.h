@@ -175,6 +175,8 @@ class Model {
   // Files (src/keras_io): the suffix says which: .keras, .h5, .weights.h5. Written beside and renamed.
   void save(const std::filesystem::path& path) const;
   void save_weights(const std::filesystem::path& path) const;
+  // All or nothing: an Error leaves weights and optimizer as they were. Until the last is read the new ones
+  // are held beside the old.
   void load_weights(const std::filesystem::path& path);
   std::string to_json() const;
 

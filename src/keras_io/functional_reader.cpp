@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <queue>
 #include <set>
 
@@ -92,11 +93,11 @@ class FunctionalReader {
     return config ? find(*config, "keras_history") : nullptr;
   }
   Reference reference(const Json& history) const {
-    if (!history.is_array() || history.size() < 3 || !history[0].is_string() ||
-        !history[1].is_number_integer() || !history[2].is_number_integer()) {
-      bad("expected [layer, node, tensor] where a tensor comes from");
-    }
-    return {history[0].get<std::string>(), history[1].get<int64_t>(), history[2].get<int64_t>()};
+    const bool is_list = history.is_array() && history.size() >= 3 && history[0].is_string();
+    const std::optional<int64_t> node = is_list ? int64_of(history[1]) : std::nullopt;
+    const std::optional<int64_t> tensor = is_list ? int64_of(history[2]) : std::nullopt;
+    if (!node || !tensor) bad("expected [layer, node, tensor] where a tensor comes from");
+    return {history[0].get<std::string>(), *node, *tensor};
   }
   // Which call of the entry is meant. A model inside counts its own making as a call in some files; that node
   // is never the one meant.
@@ -132,6 +133,8 @@ class FunctionalReader {
   void make_call(Entry& e, const Json& node) {
     const Json args = find(node, "args") ? *find(node, "args") : Json::array();
     const Json kwargs = find(node, "kwargs") ? *find(node, "kwargs") : Json::object();
+    if (!args.is_array() || !kwargs.is_object())
+      bad(concat("layer '", e.name, "': expected a list of 'args' and 'kwargs' by name"));
     std::vector<Symbol> inputs;
     CallOptions options;
     if (is_operation(*e.json)) {
@@ -150,11 +153,11 @@ class FunctionalReader {
     e.results.push_back(e.layer.outputs(inputs, options));
   }
 
-  // Constants stay, tensors become {"tensor": i}.
+  // Constants stay, tensors become marks.
   Json replaced(const Json& json, std::vector<Symbol>& inputs) const {
     if (const Json* history = history_of(json)) {
       inputs.push_back(symbol(reference(*history)));
-      return {{"tensor", inputs.size() - 1}};
+      return tensor_mark(inputs.size() - 1);
     }
     if (!json.is_structured()) return json;
     Json copy = json;
@@ -189,8 +192,8 @@ class FunctionalReader {
       }
     } else if (value.is_boolean()) {
       options.constants.set(name, value.get<bool>());
-    } else if (value.is_number_integer()) {
-      options.constants.set(name, value.get<int64_t>());
+    } else if (const std::optional<int64_t> integer = int64_of(value)) {
+      options.constants.set(name, *integer);
     } else if (value.is_number()) {
       options.constants.set(name, value.get<double>());
     } else if (value.is_string()) {

@@ -73,10 +73,8 @@ H5File H5File::read(const FileSource& source) {
 }
 
 void H5File::read(const H5Dataset& dataset, void* into) const {
-  if (dataset.kind != wire::Kind::number || dataset.place == wire::Place::none) {
-    fail(ErrorKind::bad_file, name(), "expected a dataset of numbers, got ",
-         dataset.why_not.empty() ? std::string("text") : dataset.why_not);
-  }
+  if (!dataset.has_numbers())
+    fail(ErrorKind::bad_file, name(), "expected a dataset of numbers: ", dataset.without_numbers());
   const int64_t bytes = byte_size(dataset.type.dtype, dataset.type.shape);
   if (dataset.place == wire::Place::stream)
     std::memcpy(into, dataset.values.data(), static_cast<size_t>(bytes));

@@ -37,6 +37,10 @@ struct H5Dataset {
   std::vector<std::string> texts;
   std::string why_not;  // at Place::none
   H5Attributes attributes;
+
+  bool has_numbers() const { return kind == wire::Kind::number && place != wire::Place::none; }
+  // What it is if it has none.
+  std::string without_numbers() const { return why_not.empty() ? "it is text" : why_not; }
 };
 
 template <class T>

@@ -1,6 +1,9 @@
 // Checked looks into JSON somebody else wrote: what is not there or of another kind is Error{bad_file}.
 #pragma once
 
+#include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,6 +32,13 @@ inline const Json& get_array(const Json& json, std::string_view key, std::string
 inline std::string text_of(const Json& json, std::string_view key) {
   const Json* found = find(json, key);
   return found && found->is_string() ? found->get<std::string>() : std::string();
+}
+// Empty if it is no integer, or none that 64 bits with a sign can hold.
+inline std::optional<int64_t> int64_of(const Json& json) {
+  constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
+  if (!json.is_number_integer()) return {};
+  if (json.is_number_unsigned() && json.get<uint64_t>() > kMost) return {};
+  return json.get<int64_t>();
 }
 
 }  // namespace plimsoll::keras_io

@@ -80,7 +80,8 @@ bool fit(const std::vector<const H5Dataset*>& from, const std::vector<VariablePt
 }
 
 void copy_converted(const H5File& file, const Pair& pair, const Origin& origin,
-                    const std::vector<const H5Dataset*>& from, const std::vector<VariablePtr>& to) {
+                    const std::vector<const H5Dataset*>& from, const std::vector<VariablePtr>& to,
+                    NewValues& into) {
   std::vector<Tensor> values;
   for (const H5Dataset* d : from) values.push_back(file.read(*d));
   std::vector<Shape> shapes;
@@ -96,7 +97,7 @@ void copy_converted(const H5File& file, const Pair& pair, const Origin& origin,
       what(concat("weight ", i, " ('", to[i]->name, "') has the shape ", shapes[i], ", the file's is ",
                   values[i].shape()));
     }
-    set_value(*to[i], values[i]);
+    into.add(values[i], to[i]);
   }
 }
 
@@ -193,7 +194,8 @@ bool is_legacy_weights(const H5Group& group) {
   return group.attributes.count("layer_names") || group.attributes.count("layer_names0");
 }
 
-void read_legacy_weights(const H5File& file, const H5Group& group, const Network& network) {
+void read_legacy_weights(const H5File& file, const H5Group& group, const Network& network,
+                         NewValues& values) {
   const Origin origin{
       parse_keras_version(text_or(group, "keras_version", text_or(file.root(), "keras_version", "1"))),
       text_or(group, "backend", text_or(file.root(), "backend", ""))};
@@ -202,15 +204,15 @@ void read_legacy_weights(const H5File& file, const H5Group& group, const Network
     const std::vector<const H5Dataset*> from = datasets_of(file, *pair.stored);
     const std::vector<VariablePtr> to = weights_of(*pair.layer);
     if (!origin.turns_kernels() && !origin.is_keras1() && fit(from, to)) {
-      for (size_t i = 0; i < to.size(); ++i) assign(file, *from[i], *to[i]);
+      for (size_t i = 0; i < to.size(); ++i) values.add(file, *from[i], to[i]);
     } else {
-      copy_converted(file, pair, origin, from, to);
+      copy_converted(file, pair, origin, from, to, values);
     }
   }
 }
 
 std::string read_legacy_optimizer(const H5File& file, const H5Group& group, const Network& network,
-                                  OptimizerState& optimizer) {
+                                  OptimizerState& optimizer, NewValues& values) {
   std::vector<const H5Dataset*> stored;
   for (const std::string& name : group.texts("weight_names")) {
     const H5Dataset* dataset = group.dataset(name);
@@ -226,7 +228,7 @@ std::string read_legacy_optimizer(const H5File& file, const H5Group& group, cons
     const std::vector<VariablePtr> to =
         in_order(kept, stored.size(), order, weight_order(file, network, order));
     if (!fit(stored, to)) continue;
-    for (size_t i = 0; i < to.size(); ++i) assign(file, *stored[i], *to[i]);
+    for (size_t i = 0; i < to.size(); ++i) values.add(file, *stored[i], to[i]);
     return {};
   }
   if (stored.size() >= kept.slots() && stored.size() <= kept.all.size()) {

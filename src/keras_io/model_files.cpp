@@ -96,13 +96,13 @@ void check_built(const Layer& network, const std::string& place) {
   }
 }
 
-void load_optimizer(const H5File& file, const std::string& place, ModelBody& body) {
+void load_optimizer(const H5File& file, const std::string& place, ModelBody& body, NewValues& values) {
   OptimizerState& optimizer = body.trainer.optimizer();
   std::string why_not;
   if (const H5Group* state = file.root().group("optimizer/vars")) {
-    why_not = read_optimizer(file, *state, body.network, optimizer);
+    why_not = read_optimizer(file, *state, body.network, optimizer, values);
   } else if (const H5Group* legacy = file.root().group("optimizer_weights")) {
-    why_not = read_legacy_optimizer(file, *legacy, body.net(), optimizer);
+    why_not = read_legacy_optimizer(file, *legacy, body.net(), optimizer, values);
   }
   if (why_not.empty()) return;
   warn(place, "the state of the optimizer is left out, it does not fit ", optimizer.optimizer()->class_name(),
@@ -111,8 +111,9 @@ void load_optimizer(const H5File& file, const std::string& place, ModelBody& bod
 
 void load_state(const H5File& file, const Json& compile_config, const std::string& place, Model& model) {
   const bool scales_loss = file.root().group("optimizer/inner_optimizer/vars") != nullptr;
-  if (compile_as_saved(compile_config, model.body(), place, scales_loss))
-    load_optimizer(file, place, model.body());
+  if (!compile_as_saved(compile_config, model.body(), place, scales_loss)) return;
+  NewValues values(Write::at_once);
+  load_optimizer(file, place, model.body(), values);
 }
 
 const ZipReader::Member& member(const ZipReader& zip, const char* name, const std::string& place) {
@@ -135,7 +136,8 @@ Model load_keras(const FileSource& source) {
   // The config is gone before the weights come: the two never weigh on memory together.
   Model model(network_of(std::move(config), place, is_keras3(&version), Values::from_file));
   check_built(model.network(), place);
-  read_weights(weights, model.network());
+  NewValues values(Write::at_once);
+  read_weights(weights, model.network(), values);
   upgrade_compile_config(compile_config);
   load_state(weights, compile_config, source.name(), model);
   return model;
@@ -160,7 +162,8 @@ Model load_h5(const FileSource& source) {
   Model model(network_of(parse_json(*text, concat(source.name(), ": model_config")), source.name(), keras3,
                          Values::from_file));
   check_built(model.network(), source.name());
-  read_legacy_weights(file, *weights, model.body().net());
+  NewValues values(Write::at_once);
+  read_legacy_weights(file, *weights, model.body().net(), values);
   if (const std::string* training = file.root().text("training_config")) {
     const Json config = parse_json(*training, concat(source.name(), ": training_config"));
     const size_t outputs = model.body().net().outputs().size();
@@ -305,10 +308,16 @@ void Model::load_weights(const fs::path& path) try {
   const H5File file = H5File::read(source);
   const H5Group* legacy = file.root().group("model_weights");
   if (!legacy && is_legacy_weights(file.root())) legacy = &file.root();
-  if (legacy) return read_legacy_weights(file, *legacy, body().net());
-  if (!is_keras3_weights(file.root())) fail(ErrorKind::bad_file, source.name(), "holds no weights of Keras");
-  read_weights(file, network());
-  if (body().trainer.compiled()) load_optimizer(file, source.name(), body());
+  if (!legacy && !is_keras3_weights(file.root()))
+    fail(ErrorKind::bad_file, source.name(), "holds no weights of Keras");
+  NewValues values(Write::together);
+  if (legacy) {
+    read_legacy_weights(file, *legacy, body().net(), values);
+  } else {
+    read_weights(file, network(), values);
+    if (body().trainer.compiled()) load_optimizer(file, source.name(), body(), values);
+  }
+  values.commit();
 } catch (const std::bad_alloc&) {
   no_memory(path.string());
 }

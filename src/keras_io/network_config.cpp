@@ -1,6 +1,7 @@
 #include "keras_io/network_config.h"
 
 #include <map>
+#include <optional>
 
 #include "keras_io/functional_reader.h"
 #include "keras_io/json_parts.h"
@@ -127,9 +128,8 @@ class FunctionalWriter {
   }
 
   Json filled(const Json& form, const LayerCall& call) const {
+    if (const std::optional<size_t> i = marked_tensor(form)) return tensor(call.inputs.at(*i));
     if (!form.is_structured()) return form;
-    if (form.is_object() && form.size() == 1 && form.contains("tensor"))
-      return tensor(call.inputs[form["tensor"].get<size_t>()]);
     Json copy = form;
     for (Json& part : copy) part = filled(part, call);
     return copy;
@@ -150,10 +150,11 @@ Json policy_to_json(const LayerBase& layer) {
 
 Json write_functional(const Functional& network) {
   const FunctionalWriter writer(network);
+  Json inputs = writer.references(network.inputs(), true);  // first: it refuses what layers() cannot name
   Json config = {{"name", network.name()},
                  {"trainable", network.trainable()},
                  {"layers", writer.layers()},
-                 {"input_layers", writer.references(network.inputs(), true)},
+                 {"input_layers", std::move(inputs)},
                  {"output_layers", writer.references(network.outputs(), false)}};
   Json shapes = Json::array();
   for (const Symbol& x : network.inputs()) shapes.push_back(shape_to_json(x.shape()));

@@ -5,7 +5,6 @@
 #include "keras_io/json_parts.h"
 #include "layers/base/config_json.h"
 #include "layers/base/functional.h"
-#include "plimsoll/contents.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops/math.h"
 #include "plimsoll/ops/reduce.h"
@@ -161,11 +160,6 @@ std::vector<Tensor> convert_old_weights(LayerBase& layer, const Origin& origin, 
     convert_kernel(layer, origin, values[0], shapes[0]);
   }
   return values;
-}
-
-void set_value(const Variable& variable, const Tensor& value) {
-  assign(variable.value,
-         value.dtype() == variable.value.dtype() ? value : cast(value, variable.value.dtype()));
 }
 
 }  // namespace plimsoll::keras_io

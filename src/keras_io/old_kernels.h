@@ -31,7 +31,4 @@ struct Origin {
 std::vector<Tensor> convert_old_weights(LayerBase& layer, const Origin& origin, std::vector<Tensor> values,
                                         const std::vector<Shape>& shapes);
 
-// Copies the value, cast to the variable's type. Requires: the shapes are the same.
-void set_value(const Variable& variable, const Tensor& value);
-
 }  // namespace plimsoll::keras_io

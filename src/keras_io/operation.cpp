@@ -23,21 +23,18 @@ class Operands {
   Tensor tensor(size_t i, std::string_view name) const {
     const Json* value = find_operand(i, name);
     if (!value) missing(name);
-    if (const Json* index = find(*value, "tensor")) return xs_[index->get<size_t>()];
+    if (marked_tensor(*value)) return marked(*value, name);
     std::vector<float> numbers;
     Shape shape;
     collect(*value, name, numbers, shape, 0);
+    if (std::ssize(numbers) != shape.elements()) missing(name);
     return cast(Tensor::from<float>(numbers, shape), xs_.empty() ? DType::f32 : xs_[0].dtype());
   }
   std::vector<Tensor> tensors(size_t i, std::string_view name) const {
     const Json* value = find_operand(i, name);
     if (!value || !value->is_array()) missing(name);
     std::vector<Tensor> all;
-    for (const Json& part : *value) {
-      const Json* index = find(part, "tensor");
-      if (!index) missing(name);
-      all.push_back(xs_[index->get<size_t>()]);
-    }
+    for (const Json& part : *value) all.push_back(marked(part, name));
     return all;
   }
   const Json* option(size_t i, std::string_view name) const { return find_operand(i, name); }
@@ -46,16 +43,18 @@ class Operands {
     Ints list;
     if (!value) return list;
     for (const Json& n : value->is_array() ? *value : Json::array({*value})) {
-      if (!n.is_number_integer() && !n.is_null()) missing(name);
-      list.push_back(n.is_null() ? -1 : n.get<int64_t>());
+      const std::optional<int64_t> given = n.is_null() ? -1 : int64_of(n);
+      if (!given) missing(name);
+      list.push_back(*given);
     }
     return list;
   }
-  int64_t integer(size_t i, std::string_view name, int64_t otherwise) const {
+  int axis(size_t i, std::string_view name, int otherwise) const {
     const Json* value = find_operand(i, name);
     if (!value) return otherwise;
-    if (!value->is_number_integer()) missing(name);
-    return value->get<int64_t>();
+    const std::optional<int64_t> given = int64_of(*value);
+    if (!given || *given < -Shape::kMaxRank || *given > Shape::kMaxRank) missing(name);
+    return static_cast<int>(*given);
   }
   double real(size_t i, std::string_view name, double otherwise) const {
     const Json* value = find_operand(i, name);
@@ -72,6 +71,11 @@ class Operands {
   }
 
  private:
+  const Tensor& marked(const Json& json, std::string_view name) const {
+    const std::optional<size_t> index = marked_tensor(json);
+    if (!index || *index >= xs_.size()) missing(name);
+    return xs_[*index];
+  }
   const Json* find_operand(size_t i, std::string_view name) const {
     if (i < call_.args.size() && !call_.args[i].is_null()) return &call_.args[i];
     if (const Json* value = find(call_.kwargs, name)) return value;
@@ -92,6 +96,35 @@ class Operands {
   std::span<const Tensor> xs_;
 };
 
+// One axis of x[index].
+struct AxisRange {
+  int64_t start, limit, stride = 1;
+  bool drops_axis = false;
+};
+
+AxisRange range_of(const Operands& o, const Json& key, int64_t size) {
+  const auto from_start = [&](int64_t at) { return at < 0 ? at + size : at; };
+  if (key.is_number_integer()) {
+    const std::optional<int64_t> at = int64_of(key);
+    if (!at || from_start(*at) < 0 || from_start(*at) >= size) o.missing("key");
+    return {from_start(*at), from_start(*at) + 1, 1, true};
+  }
+  const Json* slice_of = find(key, "config");
+  if (!slice_of) o.missing("key");
+  const auto bound = [&](std::string_view name, int64_t otherwise) {
+    const Json* given = find(*slice_of, name);
+    if (!given) return otherwise;
+    const std::optional<int64_t> at = int64_of(*given);
+    if (!at) o.missing("key");
+    return *at;
+  };
+  AxisRange range{std::clamp<int64_t>(from_start(bound("start", 0)), 0, size),
+                  std::clamp<int64_t>(from_start(bound("stop", size)), 0, size), bound("step", 1)};
+  if (range.stride < 1) o.missing("key (with a step of 1 or more)");
+  range.limit = std::max(range.start, range.limit);
+  return range;
+}
+
 // x[index], for integers, slices, None and Ellipsis.
 Tensor get_item(const Operands& o) {
   Tensor x = o.tensor(0, "x");
@@ -105,40 +138,24 @@ Tensor get_item(const Operands& o) {
   for (const Json& k : list) {
     if (is_ellipsis(k)) {
       axis += static_cast<int>(x.rank() - axis - used);
-    } else if (k.is_null()) {
-      x = expand_dims(x, axis++);
-    } else {
-      if (axis < 0 || axis >= x.rank()) o.missing("key");
-      const int64_t size = x.dim(axis);
-      const Json* slice_of = find(k, "config");
-      const auto bound = [&](std::string_view name, int64_t otherwise) {
-        const Json* b = slice_of ? find(*slice_of, name) : nullptr;
-        if (!b) return otherwise;
-        if (!b->is_number_integer()) o.missing("key");
-        const int64_t at = b->get<int64_t>();
-        return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
-      };
-      Ints starts(static_cast<size_t>(x.rank()), 0), limits(x.shape().begin(), x.shape().end()),
-          strides(starts.size(), 1);
-      const auto a = static_cast<size_t>(axis);
-      if (k.is_number_integer()) {
-        const int64_t at = k.get<int64_t>();
-        starts[a] = at < 0 ? at + size : at;
-        limits[a] = starts[a] + 1;
-        x = squeeze(slice(x, starts, limits), axis);
-      } else if (slice_of) {
-        const Json* step = find(*slice_of, "step");
-        if (step && (!step->is_number_integer() || step->get<int64_t>() < 1))
-          o.missing("key (with a step of 1 or more)");
-        starts[a] = bound("start", 0);
-        limits[a] = std::max(starts[a], bound("stop", size));
-        strides[a] = step ? step->get<int64_t>() : 1;
-        x = slice(x, starts, limits, strides);
-        ++axis;
-      } else {
-        o.missing("key");
-      }
+      continue;
     }
+    if (axis < 0 || axis > x.rank()) o.missing("key");
+    if (k.is_null()) {
+      x = expand_dims(x, axis++);
+      continue;
+    }
+    if (axis == x.rank()) o.missing("key");
+    const AxisRange range = range_of(o, k, x.dim(axis));
+    Ints starts(static_cast<size_t>(x.rank()), 0), limits(x.shape().begin(), x.shape().end()),
+        strides(starts.size(), 1);
+    const auto a = static_cast<size_t>(axis);
+    starts[a] = range.start, limits[a] = range.limit, strides[a] = range.stride;
+    x = slice(x, starts, limits, strides);
+    if (range.drops_axis)
+      x = squeeze(x, axis);
+    else
+      ++axis;
   }
   return x;
 }
@@ -147,7 +164,7 @@ Tensor reshape_to(const Operands& o) {
   const Tensor x = o.tensor(0, "x");
   Ints sizes = o.ints(1, "newshape");
   int64_t known = 1;
-  for (const int64_t n : sizes) known *= n < 0 ? 1 : n;
+  for (const int64_t n : sizes) known = checked_mul(known, n < 0 ? 1 : n, "Reshape");
   for (int64_t& n : sizes) {
     if (n < 0) n = known > 0 ? x.shape().elements() / known : 0;
   }
@@ -236,10 +253,7 @@ const std::map<std::string, Function, std::less<>>& functions() {
          const Json* given = o.option(1, "approximate");
          return gelu(o.tensor(0, "x"), !given || o.flag(1, "approximate"));
        }},
-      {"Softmax",
-       [](const Operands& o) {
-         return softmax(o.tensor(0, "x"), static_cast<int>(o.integer(1, "axis", -1)));
-       }},
+      {"Softmax", [](const Operands& o) { return softmax(o.tensor(0, "x"), o.axis(1, "axis", -1)); }},
       {"Mean", reduction<mean>},
       {"Sum", reduction<sum>},
       {"Max", reduction<max>},
@@ -251,16 +265,10 @@ const std::map<std::string, Function, std::less<>>& functions() {
       {"Concatenate",
        [](const Operands& o) {
          const std::vector<Tensor> parts = o.tensors(0, "xs");
-         return concatenate(parts, static_cast<int>(o.integer(1, "axis", 0)));
+         return concatenate(parts, o.axis(1, "axis", 0));
        }},
-      {"ExpandDims",
-       [](const Operands& o) {
-         return expand_dims(o.tensor(0, "x"), static_cast<int>(o.integer(1, "axis", 0)));
-       }},
-      {"Squeeze",
-       [](const Operands& o) {
-         return squeeze(o.tensor(0, "x"), static_cast<int>(o.integer(1, "axis", -1)));
-       }},
+      {"ExpandDims", [](const Operands& o) { return expand_dims(o.tensor(0, "x"), o.axis(1, "axis", 0)); }},
+      {"Squeeze", [](const Operands& o) { return squeeze(o.tensor(0, "x"), o.axis(1, "axis", -1)); }},
       {"Reshape", reshape_to},
       {"Transpose", transpose_by},
       {"Cast", cast_to},
@@ -270,6 +278,13 @@ const std::map<std::string, Function, std::less<>>& functions() {
 }
 
 }  // namespace
+
+Json tensor_mark(size_t i) { return Json::binary({}, i); }
+
+std::optional<size_t> marked_tensor(const Json& json) {
+  if (!json.is_binary()) return {};
+  return json.get_binary().subtype();
+}
 
 bool is_operation(const Json& layer) { return text_of(layer, "module").find(".ops.") != std::string::npos; }
 

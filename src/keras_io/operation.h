@@ -3,12 +3,19 @@
 // arithmetic.
 #pragma once
 
+#include <optional>
+
 #include "keras_io/json.h"
 #include "plimsoll/layer.h"
 
 namespace plimsoll::keras_io {
 
-// What an Operation was called with: tensors stand as {"tensor": i} in lists of constants.
+// The mark of the call's i-th tensor among constants: a binary value, which no JSON text can hold.
+Json tensor_mark(size_t i);
+// Empty: a constant.
+std::optional<size_t> marked_tensor(const Json& json);
+
+// What an Operation was called with: constants as the file has them, tensors as marks.
 struct OperationCall {
   Json args = Json::array();
   Json kwargs = Json::object();

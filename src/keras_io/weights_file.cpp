@@ -4,9 +4,7 @@
 #include <map>
 
 #include "keras_io/weight_paths.h"
-#include "plimsoll/contents.h"
 #include "plimsoll/error.h"
-#include "plimsoll/ops/math.h"
 
 namespace plimsoll::keras_io {
 namespace {
@@ -43,6 +41,7 @@ std::vector<Match> match_all(const H5File& file, const Layer& network) {
       does_not_fit(file, v,
                    concat("has the shape ", v.variable->value.shape(), ", the file's is ", from->type.shape));
     }
+    if (!from->has_numbers()) does_not_fit(file, v, concat("cannot be read: ", from->without_numbers()));
     matches.push_back({from, v.variable});
     ++counts[path.substr(0, path.rfind('/'))];
   }
@@ -87,15 +86,8 @@ void write_weights(H5Writer& file, const Layer& network, const OptimizerState* o
   if (scale) write_state(file, "optimizer/inner_optimizer", name, optimizer->inner_variables());
 }
 
-void assign(const H5File& file, const H5Dataset& from, const Variable& to) {
-  if (from.type.dtype == to.value.dtype()) {
-    return write_bytes(to.value, [&](void* bytes) { file.read(from, bytes); });
-  }
-  plimsoll::assign(to.value, cast(file.read(from), to.value.dtype()));
-}
-
-void read_weights(const H5File& file, const Layer& network) {
-  for (const Match& m : match_all(file, network)) assign(file, *m.from, *m.to);
+void read_weights(const H5File& file, const Layer& network, NewValues& values) {
+  for (const Match& m : match_all(file, network)) values.add(file, *m.from, m.to);
 }
 
 std::vector<VariablePtr> built_variables(OptimizerState& optimizer, const Layer& network) {
@@ -104,7 +96,7 @@ std::vector<VariablePtr> built_variables(OptimizerState& optimizer, const Layer&
 }
 
 std::string read_optimizer(const H5File& file, const H5Group& group, const Layer& network,
-                           OptimizerState& optimizer) {
+                           OptimizerState& optimizer, NewValues& values) {
   std::vector<VariablePtr> state = built_variables(optimizer, network);
   // Keras 2 keeps the rate in the config alone.
   const bool has_rate = !optimizer.optimizer()->learning_rate.schedule && !optimizer.loss_scale();
@@ -116,16 +108,16 @@ std::string read_optimizer(const H5File& file, const H5Group& group, const Layer
   if (group.datasets.size() != state.size()) {
     return concat("expected ", state.size(), " variables, got ", group.datasets.size());
   }
-  std::vector<const H5Dataset*> values;
+  std::vector<const H5Dataset*> stored;
   for (size_t i = 0; i < state.size(); ++i) {
-    values.push_back(group.dataset(std::to_string(i)));
-    if (!values.back()) return concat("variable ", i, " is missing");
-    if (values.back()->type.shape != state[i]->value.shape()) {
+    stored.push_back(group.dataset(std::to_string(i)));
+    if (!stored.back()) return concat("variable ", i, " is missing");
+    if (stored.back()->type.shape != state[i]->value.shape()) {
       return concat("'", state[i]->name, "' has the shape ", state[i]->value.shape(), ", the file's is ",
-                    values.back()->type.shape);
+                    stored.back()->type.shape);
     }
   }
-  for (size_t i = 0; i < state.size(); ++i) assign(file, *values[i], *state[i]);
+  for (size_t i = 0; i < state.size(); ++i) values.add(file, *stored[i], state[i]);
   return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include "keras_io/h5_tree.h"
 #include "keras_io/h5_writer.h"
+#include "keras_io/new_values.h"
 #include "plimsoll/layer.h"
 #include "train/optimizer_state.h"
 
@@ -14,15 +15,12 @@ bool is_keras3_weights(const H5Group& root);
 // `optimizer` may be null. The optimizer's state is left out where it has none yet.
 void write_weights(H5Writer& file, const Layer& network, const OptimizerState* optimizer);
 
-// Reads every weight from the file straight into its tensor. Throws Error{bad_file} naming the file, the
-// layer and the place before any weight is changed if one is missing or has another shape.
-void read_weights(const H5File& file, const Layer& network);
-// Reads the state if all of it fits; else changes nothing and returns why not. Empty: it was read.
+// Every weight from the file. Throws Error{bad_file} naming the file, the layer and the place, before any is
+// read, if one is missing, has another shape or is no array of numbers.
+void read_weights(const H5File& file, const Layer& network, NewValues& values);
+// The state, if all of it fits; else adds nothing and returns why not. Empty: it was read.
 std::string read_optimizer(const H5File& file, const H5Group& group, const Layer& network,
-                           OptimizerState& optimizer);
-
-// Reads the dataset into the variable, cast to its type. Requires: the shapes are the same.
-void assign(const H5File& file, const H5Dataset& from, const Variable& to);
+                           OptimizerState& optimizer, NewValues& values);
 
 // Makes the variables that the optimizer will keep for the network, before the first step.
 std::vector<VariablePtr> built_variables(OptimizerState& optimizer, const Layer& network);

@@ -155,7 +155,7 @@ Layer ActivityRegularization(double l1, double l2, const NameOptions& options) {
 
 std::span<const ClassDef> classes_activation() {
   static constexpr ClassDef rows[] = {
-      {Family::layer, "Activation", "", make_default<ActivationLayer>},
+      {Family::layer, "Activation", "", make_default<ActivationLayer>, {"activation"}},
       {Family::layer, "ReLU", "", make_default<ReLULayer>},
       {Family::layer, "LeakyReLU", "", make_default<LeakyReLULayer>},
       {Family::layer, "ELU", "", make_default<ELULayer>},

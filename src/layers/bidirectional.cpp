@@ -105,7 +105,8 @@ Layer Bidirectional(const Layer& rnn, const BidirectionalOptions& options) {
 }
 
 std::span<const ClassDef> classes_bidirectional() {
-  static constexpr ClassDef rows[] = {{Family::layer, "Bidirectional", "", make_default<BidirectionalLayer>}};
+  static constexpr ClassDef rows[] = {
+      {Family::layer, "Bidirectional", "", make_default<BidirectionalLayer>, {"layer"}}};
   return rows;
 }
 

@@ -92,7 +92,7 @@ Layer Dot(Dims axes, const DotOptions& options) {
 std::span<const ClassDef> classes_concatenate() {
   static constexpr ClassDef rows[] = {
       {Family::layer, "Concatenate", "", make_default<ConcatenateLayer>},
-      {Family::layer, "Dot", "", make_default<DotLayer>},
+      {Family::layer, "Dot", "", make_default<DotLayer>, {"axes"}},
   };
   return rows;
 }

@@ -79,9 +79,9 @@ Layer Conv3D(int64_t filters, Dims kernel_size, const ConvLayerOptions& options)
 
 std::span<const ClassDef> classes_conv() {
   static constexpr ClassDef rows[] = {
-      {Family::layer, "Conv1D", "Convolution1D", make_default<ConvLayer<1>>},
-      {Family::layer, "Conv2D", "Convolution2D", make_default<ConvLayer<2>>},
-      {Family::layer, "Conv3D", "Convolution3D", make_default<ConvLayer<3>>},
+      {Family::layer, "Conv1D", "Convolution1D", make_default<ConvLayer<1>>, {"filters", "kernel_size"}},
+      {Family::layer, "Conv2D", "Convolution2D", make_default<ConvLayer<2>>, {"filters", "kernel_size"}},
+      {Family::layer, "Conv3D", "Convolution3D", make_default<ConvLayer<3>>, {"filters", "kernel_size"}},
   };
   return rows;
 }

@@ -116,9 +116,21 @@ Layer Conv3DTranspose(int64_t filters, Dims kernel_size, const ConvTransposeOpti
 
 std::span<const ClassDef> classes_conv_transpose() {
   static constexpr ClassDef rows[] = {
-      {Family::layer, "Conv1DTranspose", "Convolution1DTranspose", make_default<ConvTransposeLayer<1>>},
-      {Family::layer, "Conv2DTranspose", "Convolution2DTranspose", make_default<ConvTransposeLayer<2>>},
-      {Family::layer, "Conv3DTranspose", "Convolution3DTranspose", make_default<ConvTransposeLayer<3>>},
+      {Family::layer,
+       "Conv1DTranspose",
+       "Convolution1DTranspose",
+       make_default<ConvTransposeLayer<1>>,
+       {"filters", "kernel_size"}},
+      {Family::layer,
+       "Conv2DTranspose",
+       "Convolution2DTranspose",
+       make_default<ConvTransposeLayer<2>>,
+       {"filters", "kernel_size"}},
+      {Family::layer,
+       "Conv3DTranspose",
+       "Convolution3DTranspose",
+       make_default<ConvTransposeLayer<3>>,
+       {"filters", "kernel_size"}},
   };
   return rows;
 }

@@ -42,8 +42,8 @@ struct StochasticDepthLayer final : LayerBase {
 
 std::span<const ClassDef> classes_convnext() {
   static constexpr ClassDef rows[] = {
-      {Family::layer, "LayerScale", "", make_default<LayerScaleLayer>},
-      {Family::layer, "StochasticDepth", "", make_default<StochasticDepthLayer>},
+      {Family::layer, "LayerScale", "", make_default<LayerScaleLayer>, {"init_values", "projection_dim"}},
+      {Family::layer, "StochasticDepth", "", make_default<StochasticDepthLayer>, {"drop_path_rate"}},
   };
   return rows;
 }

@@ -22,7 +22,7 @@ struct CustomScaleLayer final : LayerBase {
 
 std::span<const ClassDef> classes_custom_scale() {
   static constexpr ClassDef rows[] = {
-      {Family::layer, "CustomScaleLayer", "", make_default<CustomScaleLayer>}};
+      {Family::layer, "CustomScaleLayer", "", make_default<CustomScaleLayer>, {"scale"}}};
   return rows;
 }
 

@@ -30,6 +30,7 @@ struct DenseLayer final : LayerBase {
     f.refused("quantization_config");
   }
   Tensor call(Scope& s, const Tensor& x) override {
+    require(units > 0, name(), "expected units > 0, got ", units);
     require(x.rank() >= 2, name(), "expected an input of at least 2 axes (batch, features), got shape ",
             x.shape());
     const Tensor y =
@@ -47,7 +48,7 @@ Layer Dense(int64_t units, const DenseOptions& options) {
 }
 
 std::span<const ClassDef> classes_dense() {
-  static constexpr ClassDef rows[] = {{Family::layer, "Dense", "", make_default<DenseLayer>}};
+  static constexpr ClassDef rows[] = {{Family::layer, "Dense", "", make_default<DenseLayer>, {"units"}}};
   return rows;
 }
 

@@ -67,8 +67,8 @@ Layer DepthwiseConv2D(Dims kernel_size, const DepthwiseConvOptions& options) {
 
 std::span<const ClassDef> classes_depthwise_conv() {
   static constexpr ClassDef rows[] = {
-      {Family::layer, "DepthwiseConv1D", "", make_default<DepthwiseConvLayer<1>>},
-      {Family::layer, "DepthwiseConv2D", "", make_default<DepthwiseConvLayer<2>>},
+      {Family::layer, "DepthwiseConv1D", "", make_default<DepthwiseConvLayer<1>>, {"kernel_size"}},
+      {Family::layer, "DepthwiseConv2D", "", make_default<DepthwiseConvLayer<2>>, {"kernel_size"}},
   };
   return rows;
 }

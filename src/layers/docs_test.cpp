@@ -1,6 +1,7 @@
 // docs/layers.md lists what the registry has. Run with PLIMSOLL_WRITE_DOCS=1 to write it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -17,9 +18,10 @@ namespace {
 
 constexpr std::string_view kHead = R"(# Layers
 
-Keras 3.15's classes that Plimsoll has, with the arguments their configs hold and the defaults. The table is printed from
-the registry (`src/layers/docs_test.cpp` checks that it is current). Every argument listed works, but for these, which are
-refused by name: `quantization_config`; `synchronized`, `renorm` and `renorm_clipping` of BatchNormalization; `rms_scaling`
+Keras 3.15's classes that Plimsoll has, with the arguments their configs hold and the defaults; an argument that Keras gives
+no default is required. The table is printed from the registry (`src/layers/docs_test.cpp` checks that it is current). In the YAML of
+layers, `- Dense: 10` sets what Keras's class takes first (`tests/python/layers/test_signatures.py` compares every
+layer with Keras's signature). Every argument listed works, but for these, which are refused by name: `quantization_config`; `synchronized`, `renorm` and `renorm_clipping` of BatchNormalization; `rms_scaling`
 of LayerNormalization; a `fill_mode` of Resizing other than `constant`. `unroll` changes nothing. All layers take `name`,
 `dtype` (a policy such as `mixed_bfloat16`) and `activity_regularizer` too.
 
@@ -30,13 +32,15 @@ std::string default_text(const ConfigJson& value) {
   return value.dump();
 }
 
-std::string arguments_of(Configurable& object) {
+std::string arguments_of(Family family, Configurable& object) {
   std::string text;
+  const std::vector<std::string> required = required_arguments(family, object.class_name());
   const ConfigJson config = config_to_json(object);
   for (const auto& [key, value] : config.items()) {
     const bool of_every_layer = key == "name" || key == "trainable" || key == "dtype";
     if (of_every_layer) continue;
-    text += (text.empty() ? "`" : ", `") + key + "` " + default_text(value);
+    const bool has_default = std::find(required.begin(), required.end(), key) == required.end();
+    text += (text.empty() ? "`" : ", `") + key + "` " + (has_default ? default_text(value) : "required");
   }
   return text;
 }
@@ -48,7 +52,7 @@ std::string printed() {
     std::map<std::string, std::string> rows;
     for (const ClassFile file : class_files()) {
       for (const ClassDef& row : file()) {
-        if (row.family == family) rows[std::string(row.name)] = arguments_of(*row.make());
+        if (row.family == family) rows[std::string(row.name)] = arguments_of(family, *row.make());
       }
     }
     out << "| " << name_of(family) << " | arguments and defaults |\n|---|---|\n";

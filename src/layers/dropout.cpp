@@ -158,12 +158,12 @@ Layer GaussianDropout(double rate, const NoiseOptions& options) {
 
 std::span<const ClassDef> classes_dropout() {
   static constexpr ClassDef rows[] = {
-      {Family::layer, "Dropout", "", make_default<DropoutLayer>},
-      {Family::layer, "SpatialDropout1D", "", make_default<SpatialDropoutLayer<1>>},
-      {Family::layer, "SpatialDropout2D", "", make_default<SpatialDropoutLayer<2>>},
-      {Family::layer, "SpatialDropout3D", "", make_default<SpatialDropoutLayer<3>>},
-      {Family::layer, "GaussianNoise", "", make_default<GaussianNoiseLayer>},
-      {Family::layer, "GaussianDropout", "", make_default<GaussianDropoutLayer>},
+      {Family::layer, "Dropout", "", make_default<DropoutLayer>, {"rate"}},
+      {Family::layer, "SpatialDropout1D", "", make_default<SpatialDropoutLayer<1>>, {"rate"}},
+      {Family::layer, "SpatialDropout2D", "", make_default<SpatialDropoutLayer<2>>, {"rate"}},
+      {Family::layer, "SpatialDropout3D", "", make_default<SpatialDropoutLayer<3>>, {"rate"}},
+      {Family::layer, "GaussianNoise", "", make_default<GaussianNoiseLayer>, {"stddev"}},
+      {Family::layer, "GaussianDropout", "", make_default<GaussianDropoutLayer>, {"rate"}},
   };
   return rows;
 }

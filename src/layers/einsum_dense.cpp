@@ -122,7 +122,8 @@ Layer EinsumDense(std::string equation, Ints output_shape, const EinsumDenseOpti
 }
 
 std::span<const ClassDef> classes_einsum_dense() {
-  static constexpr ClassDef rows[] = {{Family::layer, "EinsumDense", "", make_default<EinsumDenseLayer>}};
+  static constexpr ClassDef rows[] = {
+      {Family::layer, "EinsumDense", "", make_default<EinsumDenseLayer>, {"equation", "output_shape"}}};
   return rows;
 }
 

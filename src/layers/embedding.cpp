@@ -79,7 +79,7 @@ Layer Identity(const NameOptions& options) {
 
 std::span<const ClassDef> classes_embedding() {
   static constexpr ClassDef rows[] = {
-      {Family::layer, "Embedding", "", make_default<EmbeddingLayer>},
+      {Family::layer, "Embedding", "", make_default<EmbeddingLayer>, {"input_dim", "output_dim"}},
       {Family::layer, "Masking", "", make_default<MaskingLayer>},
       {Family::layer, "Identity", "", make_default<IdentityLayer>},
   };

@@ -153,8 +153,8 @@ struct AttentionLayer final : LayerBase {
   }
 
   std::vector<Tensor> call_many(Scope& s, std::span<const Tensor> xs) override {
-    require(!xs.empty() && xs.size() <= 3, name(), "expected query, value and perhaps key, got ",
-            xs.size(), " inputs");
+    require(!xs.empty() && xs.size() <= 3, name(), "expected query, value and perhaps key, got ", xs.size(),
+            " inputs");
     const Tensor& query = xs[0];
     const Tensor value = xs.size() > 1 ? xs[1] : s.argument("value");
     require(value.defined(), name(), "expected a value beside the query");
@@ -212,7 +212,7 @@ Layer MultiHeadAttention(int64_t num_heads, int64_t key_dim, const MultiHeadAtte
 
 std::span<const ClassDef> classes_multi_head_attention() {
   static constexpr ClassDef rows[] = {
-      {Family::layer, "MultiHeadAttention", "", make_default<AttentionLayer>}};
+      {Family::layer, "MultiHeadAttention", "", make_default<AttentionLayer>, {"num_heads", "key_dim"}}};
   return rows;
 }
 

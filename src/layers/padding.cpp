@@ -12,7 +12,8 @@ constexpr std::string_view kNames[2][3] = {{"Cropping1D", "Cropping2D", "Croppin
 
 template <int rank, bool is_padding>
 struct SidesLayer final : LayerBase {
-  explicit SidesLayer(Sides sides = 1, std::string data_format = "channels_last")
+  static constexpr int64_t kDefault = rank == 2 && !is_padding ? 0 : 1;  // Keras's
+  explicit SidesLayer(Sides sides = kDefault, std::string data_format = "channels_last")
       : sides(std::move(sides)), data_format(std::move(data_format)) {}
   std::vector<Ints> sides;
   std::string data_format;
@@ -53,8 +54,8 @@ struct SidesLayer final : LayerBase {
     for (int i = 0; i < rank; ++i) {
       const int axis = i + (first ? 2 : 1);
       const Ints& both = amounts[static_cast<size_t>(i)];
-      require(is_padding || both[0] + both[1] < x.dim(axis), name(), "crops ", both[0], " and ", both[1],
-              " elements of an axis of ", x.dim(axis));
+      require(is_padding || (both[0] < x.dim(axis) && both[1] < x.dim(axis) - both[0]), name(), "crops ",
+              both[0], " and ", both[1], " elements of an axis of ", x.dim(axis));
       low[static_cast<size_t>(axis)] = is_padding ? both[0] : -both[0];
       high[static_cast<size_t>(axis)] = is_padding ? both[1] : -both[1];
     }

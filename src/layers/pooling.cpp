@@ -85,9 +85,9 @@ std::span<const ClassDef> classes_pooling() {
       {Family::layer, "MaxPooling1D", "MaxPool1D", make_default<PoolingLayer<1, true>>},
       {Family::layer, "MaxPooling2D", "MaxPool2D", make_default<PoolingLayer<2, true>>},
       {Family::layer, "MaxPooling3D", "MaxPool3D", make_default<PoolingLayer<3, true>>},
-      {Family::layer, "AveragePooling1D", "AvgPool1D", make_default<PoolingLayer<1, false>>},
-      {Family::layer, "AveragePooling2D", "AvgPool2D", make_default<PoolingLayer<2, false>>},
-      {Family::layer, "AveragePooling3D", "AvgPool3D", make_default<PoolingLayer<3, false>>},
+      {Family::layer, "AveragePooling1D", "AvgPool1D", make_default<PoolingLayer<1, false>>, {"pool_size"}},
+      {Family::layer, "AveragePooling2D", "AvgPool2D", make_default<PoolingLayer<2, false>>, {"pool_size"}},
+      {Family::layer, "AveragePooling3D", "AvgPool3D", make_default<PoolingLayer<3, false>>, {"pool_size"}},
   };
   return rows;
 }

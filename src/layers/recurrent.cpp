@@ -122,9 +122,9 @@ Layer GRU(int64_t units, const RecurrentOptions& options) {
 
 std::span<const ClassDef> classes_recurrent() {
   static constexpr ClassDef rows[] = {
-      {Family::layer, "SimpleRNN", "", make_default<SimpleRNNLayer>},
-      {Family::layer, "LSTM", "", make_default<LSTMLayer>},
-      {Family::layer, "GRU", "", make_default<GRULayer>},
+      {Family::layer, "SimpleRNN", "", make_default<SimpleRNNLayer>, {"units"}},
+      {Family::layer, "LSTM", "", make_default<LSTMLayer>, {"units"}},
+      {Family::layer, "GRU", "", make_default<GRULayer>, {"units"}},
   };
   return rows;
 }

@@ -149,7 +149,7 @@ void adapt(const Layer& normalization, const Tensor& data) {
 
 std::span<const ClassDef> classes_rescaling() {
   static constexpr ClassDef rows[] = {
-      {Family::layer, "Rescaling", "", make_default<RescalingLayer>},
+      {Family::layer, "Rescaling", "", make_default<RescalingLayer>, {"scale"}},
       {Family::layer, "Normalization", "", make_default<NormalizationLayer>},
   };
   return rows;

@@ -101,9 +101,9 @@ Layer RepeatVector(int64_t n, const NameOptions& options) {
 std::span<const ClassDef> classes_reshaping() {
   static constexpr ClassDef rows[] = {
       {Family::layer, "Flatten", "", make_default<FlattenLayer>},
-      {Family::layer, "Reshape", "", make_default<ReshapeLayer>},
-      {Family::layer, "Permute", "", make_default<PermuteLayer>},
-      {Family::layer, "RepeatVector", "", make_default<RepeatVectorLayer>},
+      {Family::layer, "Reshape", "", make_default<ReshapeLayer>, {"target_shape"}},
+      {Family::layer, "Permute", "", make_default<PermuteLayer>, {"dims"}},
+      {Family::layer, "RepeatVector", "", make_default<RepeatVectorLayer>, {"n"}},
   };
   return rows;
 }

@@ -36,7 +36,8 @@ struct ResizingLayer final : LayerBase {
     const int64_t rows = x.dim(1);
     const int64_t columns = x.dim(2);
     const auto scaled = [](int64_t a, int64_t b, int64_t c) {
-      return static_cast<int64_t>(double(a * b) / double(c));
+      constexpr double kMost = 1LL << 56;  // more elements than a tensor has
+      return static_cast<int64_t>(std::min(double(a) * double(b) / double(c), kMost));
     };
     const int64_t fit_rows = scaled(columns, height, width);
     const int64_t fit_columns = scaled(rows, width, height);
@@ -83,7 +84,8 @@ Layer Resizing(int64_t height, int64_t width, const ResizingOptions& options) {
 }
 
 std::span<const ClassDef> classes_resizing() {
-  static constexpr ClassDef rows[] = {{Family::layer, "Resizing", "", make_default<ResizingLayer>}};
+  static constexpr ClassDef rows[] = {
+      {Family::layer, "Resizing", "", make_default<ResizingLayer>, {"height", "width"}}};
   return rows;
 }
 

@@ -78,8 +78,16 @@ Layer SeparableConv2D(int64_t filters, Dims kernel_size, const SeparableConvOpti
 
 std::span<const ClassDef> classes_separable_conv() {
   static constexpr ClassDef rows[] = {
-      {Family::layer, "SeparableConv1D", "SeparableConvolution1D", make_default<SeparableConvLayer<1>>},
-      {Family::layer, "SeparableConv2D", "SeparableConvolution2D", make_default<SeparableConvLayer<2>>},
+      {Family::layer,
+       "SeparableConv1D",
+       "SeparableConvolution1D",
+       make_default<SeparableConvLayer<1>>,
+       {"filters", "kernel_size"}},
+      {Family::layer,
+       "SeparableConv2D",
+       "SeparableConvolution2D",
+       make_default<SeparableConvLayer<2>>,
+       {"filters", "kernel_size"}},
   };
   return rows;
 }

@@ -57,7 +57,7 @@ Layer TimeDistributed(const Layer& layer, const WrapperOptions& options) {
 
 std::span<const ClassDef> classes_time_distributed() {
   static constexpr ClassDef rows[] = {
-      {Family::layer, "TimeDistributed", "", make_default<TimeDistributedLayer>}};
+      {Family::layer, "TimeDistributed", "", make_default<TimeDistributedLayer>, {"layer"}}};
   return rows;
 }
 

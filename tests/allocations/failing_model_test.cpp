@@ -249,17 +249,28 @@ TEST_P(FailingModel, LoadModelLeavesNothing) {
   }
 }
 
-TEST_P(FailingModel, LoadWeightsCanBeCalledAgain) {
-  const Values want = values_of(made().get_weights());
-  for (const char* name : {"model.h5", "model.weights.h5"}) {
-    const fs::path file = folder_ / name;
-    made().save(file);
-    in_turn(GetParam(), [&](Turn& turn) {
-      Model model = made(2);
-      turn.stops([&] { model.load_weights(file); });
-      model.load_weights(file);
-      EXPECT_EQ(values_of(model.get_weights()), want);
-    });
+// Files of another float, whose values are cast, too.
+TEST_P(FailingModel, LoadWeightsIsAllOrNothing) {
+  const Values before = values_of(made(2).get_weights());
+  for (const char* policy : {"float32", "float64"}) {
+    set_dtype_policy(policy);
+    Model source = made();
+    source.fit(records(), {.verbose = 0});
+    set_dtype_policy("float32");
+    for (const char* name : {"model.h5", "model.weights.h5"}) {
+      const fs::path file = folder_ / name;
+      source.save(file);
+      Model whole = made(2);
+      whole.load_weights(file);
+      const Values want = values_of(whole.get_weights());
+      in_turn(GetParam(), [&](Turn& turn) {
+        Model model = made(2);
+        const bool stopped = turn.stops([&] { model.load_weights(file); });
+        EXPECT_EQ(values_of(model.get_weights()), stopped ? before : want);
+        model.load_weights(file);
+        EXPECT_EQ(values_of(model.get_weights()), want);
+      });
+    }
   }
 }
 

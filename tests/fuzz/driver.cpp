@@ -58,8 +58,11 @@ int main(int argc, char** argv) {
   for (const std::string& seed : all) {
     for (size_t length = 0; length <= seed.size() && length < 4096; ++length) run(seed.substr(0, length));
     for (int i = 0; i < rounds; ++i) {
-      std::string input = seed;
-      change(input, random);
+      std::string input = i % 2 == 0 ? mutate(seed, static_cast<uint32_t>(random())) : std::string();
+      if (input.empty()) {
+        input = seed;
+        change(input, random);
+      }
       run(input);
     }
   }

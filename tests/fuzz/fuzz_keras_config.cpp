@@ -24,7 +24,8 @@ std::vector<std::string> seeds() {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   account::set_limit(int64_t{64} << 20);  // a layer of a billion units is no error of the config
   try {
-    model_from_json({reinterpret_cast<const char*>(data), size}).to_json();
+    const std::string written = model_from_json({reinterpret_cast<const char*>(data), size}).to_json();
+    model_from_json(written);
   } catch (const Error&) {
     // The right answer to a garbled config.
   }

@@ -82,13 +82,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       size -= count;
     };
     const H5File file(source, parse_h5_stream(read, kFileSize, "input"));
+    NewValues values(Write::together);
     if (const H5Group* state = file.root().group("optimizer/vars"))
-      read_optimizer(file, *state, body.network, body.trainer.optimizer());
+      read_optimizer(file, *state, body.network, body.trainer.optimizer(), values);
     if (const H5Group* state = file.root().group("optimizer_weights"))
-      read_legacy_optimizer(file, *state, body.net(), body.trainer.optimizer());
+      read_legacy_optimizer(file, *state, body.net(), body.trainer.optimizer(), values);
     if (const H5Group* weights = file.root().group("model_weights"))
-      read_legacy_weights(file, *weights, body.net());
-    if (is_keras3_weights(file.root())) read_weights(file, body.network);
+      read_legacy_weights(file, *weights, body.net(), values);
+    if (is_keras3_weights(file.root())) read_weights(file, body.network, values);
+    values.commit();
   } catch (const Error&) {
     // The right answer to a garbled stream.
   }

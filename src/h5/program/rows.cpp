@@ -106,8 +106,10 @@ class Column {
   void find_place() {
     const Handle plan(H5Dget_create_plist(*set_), H5Pclose);
     if (!plan) throw Refused(name_ + ": a damaged data set");
+    if (is_elsewhere(plan))
+      throw Unsupported(name_ + ": its values are kept in another file; copy them into this one");
     const haddr_t offset = H5Dget_offset(*set_);
-    if (H5Pget_layout(plan) == H5D_CONTIGUOUS && H5Pget_external_count(plan) == 0 && offset != HADDR_UNDEF &&
+    if (H5Pget_layout(plan) == H5D_CONTIGUOUS && offset != HADDR_UNDEF &&
         H5Dget_storage_size(*set_) == row_bytes_ * dims_[0] && H5Tequal(*type_, memory_.type) > 0) {
       offset_ = offset;
     }

@@ -76,4 +76,8 @@ std::string innermost_error() {
   return found;
 }
 
+bool is_elsewhere(hid_t plan) {
+  return H5Pget_layout(plan) == H5D_VIRTUAL || H5Pget_external_count(plan) > 0;
+}
+
 }  // namespace plimsoll::h5

@@ -19,4 +19,7 @@ struct MemoryType {
 // The type is libhdf5's own or `type` itself: it need not be closed and lives as long as `type`.
 MemoryType memory_type(hid_t type);
 
+// Whether a dataset made by this plan keeps its values in other files, none of which can be opened here.
+bool is_elsewhere(hid_t plan);
+
 }  // namespace plimsoll::h5

@@ -140,7 +140,8 @@ class Walker {
   void dataset(const std::string& name, hid_t id) {
     count_node();
     const Handle type(H5Dget_type(id), H5Tclose), space(H5Dget_space(id), H5Sclose);
-    if (!type || !space) refuse("has no type");
+    const Handle plan(H5Dget_create_plist(id), H5Pclose);
+    if (!type || !space || !plan) refuse("has no type");
     std::vector<hsize_t> dims(H5S_MAX_RANK);
     const int rank = H5Sget_simple_extent_dims(space, dims.data(), nullptr);
     dims.resize(static_cast<size_t>(std::max(rank, 0)));
@@ -155,12 +156,14 @@ class Walker {
     for (size_t i = 0; fits && i < dims.size(); ++i) out_.number(static_cast<uint64_t>(dims[i]));
     if (!fits)
       nowhere("an array of " + std::to_string(rank) + " axes");
+    else if (is_elsewhere(plan))
+      nowhere("values that are kept in another file");
     else if (memory.kind == Kind::other)
       nowhere("values of a type that a tensor cannot have");
     else if (memory.kind == Kind::text)
       texts_of(id, type, space);
     else
-      numbers_of(id, type, memory, dims);
+      numbers_of(id, plan, type, memory, dims);
     attributes(id);
     out_.record(Record::end);
   }
@@ -178,18 +181,17 @@ class Walker {
           [&](hid_t memory, void* into) { return H5Dread(id, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, into); });
   }
 
-  void numbers_of(hid_t id, hid_t type, const MemoryType& memory, const std::vector<hsize_t>& dims) {
+  void numbers_of(hid_t id, hid_t plan, hid_t type, const MemoryType& memory,
+                  const std::vector<hsize_t>& dims) {
     uint64_t elements = 1;
     for (const hsize_t d : dims) {
       if (d != 0 && elements > (uint64_t{1} << 62) / d) refuse("an array of no possible size");
       elements *= d;
     }
-    const Handle plan(H5Dget_create_plist(id), H5Pclose);
     const uint64_t bytes = elements * H5Tget_size(type);
     const haddr_t offset = H5Dget_offset(id);
-    const bool as_it_is = plan && H5Pget_layout(plan) == H5D_CONTIGUOUS && H5Pget_external_count(plan) == 0 &&
-                          offset != HADDR_UNDEF && H5Dget_storage_size(id) == bytes &&
-                          H5Tequal(type, memory.type) > 0;
+    const bool as_it_is = H5Pget_layout(plan) == H5D_CONTIGUOUS && offset != HADDR_UNDEF &&
+                          H5Dget_storage_size(id) == bytes && H5Tequal(type, memory.type) > 0;
     out_.number(as_it_is ? Place::file : Place::stream);
     if (as_it_is) return out_.number(static_cast<uint64_t>(offset));
     if (elements > 0) stream(id, memory, plan, dims, elements);

@@ -31,6 +31,18 @@ std::string_view module_of(Family family) {
   return kModules[static_cast<size_t>(family)];
 }
 
+Family family_of(const Configurable& object) {
+  if (dynamic_cast<const LayerBase*>(&object) != nullptr) return Family::layer;
+  if (dynamic_cast<const InitializerBase*>(&object) != nullptr) return Family::initializer;
+  if (dynamic_cast<const RegularizerBase*>(&object) != nullptr) return Family::regularizer;
+  if (dynamic_cast<const ConstraintBase*>(&object) != nullptr) return Family::constraint;
+  if (dynamic_cast<const LossBase*>(&object) != nullptr) return Family::loss;
+  if (dynamic_cast<const MetricBase*>(&object) != nullptr) return Family::metric;
+  if (dynamic_cast<const OptimizerBase*>(&object) != nullptr) return Family::optimizer;
+  if (dynamic_cast<const ScheduleBase*>(&object) != nullptr) return Family::schedule;
+  fail(ErrorKind::internal, object.class_name(), "belongs to no family of objects that have configs");
+}
+
 class Reader final : public Fields {
  public:
   Reader(std::string place, const Json& config, const ConfigHooks& hooks)
@@ -46,7 +58,12 @@ class Reader final : public Fields {
     if (const Json* j = find(name)) value = real(name, *j);
   }
   void operator()(std::string_view name, std::string& value) override {
-    if (const Json* j = find(name); j != nullptr && !j->is_null()) value = string(name, *j);
+    const Json* j = find(name);
+    if (j == nullptr) return;
+    if (!j->is_null())
+      value = string(name, *j);
+    else if (name.ends_with("activation"))
+      value = "linear";  // what None is to Keras; of other arguments it is the default
   }
   void operator()(std::string_view name, Ints& value) override {
     if (const Json* j = find(name)) value = integers(name, *j);
@@ -88,6 +105,17 @@ class Reader final : public Fields {
     return found != config_.end() && found->is_object();
   }
 
+  // Throws for an argument that Keras gives no default and the config does not have.
+  void check_required(const Configurable& object) const {
+    for (const std::string& name : required_arguments(family_of(object), object.class_name())) {
+      const auto found = config_.find(name);
+      if (found != config_.end() && !found->is_null()) continue;
+      std::string given;
+      for (const auto& [key, value] : config_.items()) given += concat(given.empty() ? "'" : ", '", key, "'");
+      fail(ErrorKind::invalid_argument, place_, "expected the argument '", name,
+           "', which has no default, got ", given.empty() ? "none" : given);
+    }
+  }
   // Throws for a key that nobody asked for.
   void finish() const {
     for (const auto& [key, value] : config_.items()) {
@@ -114,13 +142,13 @@ class Reader final : public Fields {
     fail(ErrorKind::invalid_argument, place_, "expected ", expected, " for '", name, "', got ", shown(got));
   }
   bool boolean(std::string_view name, const Json& j) const {
-    if (j.is_boolean()) return j.get<bool>();
-    if (j.is_number_integer()) return j.get<int64_t>() != 0;
-    wrong(name, "true or false", j);
+    if (!j.is_boolean()) wrong(name, "true or false", j);
+    return j.get<bool>();
   }
   int64_t integer(std::string_view name, const Json& j) const {
     constexpr double kMost = 9e15;  // doubles count without gaps up to here
-    if (j.is_number_integer()) return j.get<int64_t>();
+    const bool too_large = j.is_number_unsigned() && j.get<uint64_t>() > uint64_t{INT64_MAX};
+    if (j.is_number_integer() && !too_large) return j.get<int64_t>();
     if (j.is_number_float()) {
       const double value = j.get<double>();
       if (std::floor(value) == value && std::fabs(value) < kMost) return static_cast<int64_t>(value);
@@ -255,18 +283,6 @@ Json layer_head(const LayerBase& layer) {
           {"dtype", keras_object("keras", "DTypePolicy", {{"name", policy}})}};
 }
 
-Family family_of(const Configurable& object) {
-  if (dynamic_cast<const LayerBase*>(&object) != nullptr) return Family::layer;
-  if (dynamic_cast<const InitializerBase*>(&object) != nullptr) return Family::initializer;
-  if (dynamic_cast<const RegularizerBase*>(&object) != nullptr) return Family::regularizer;
-  if (dynamic_cast<const ConstraintBase*>(&object) != nullptr) return Family::constraint;
-  if (dynamic_cast<const LossBase*>(&object) != nullptr) return Family::loss;
-  if (dynamic_cast<const MetricBase*>(&object) != nullptr) return Family::metric;
-  if (dynamic_cast<const OptimizerBase*>(&object) != nullptr) return Family::optimizer;
-  if (dynamic_cast<const ScheduleBase*>(&object) != nullptr) return Family::schedule;
-  fail(ErrorKind::internal, object.class_name(), "belongs to no family of objects that have configs");
-}
-
 }  // namespace
 
 Json config_to_json(Configurable& object, const ConfigHooks& hooks) {
@@ -308,6 +324,7 @@ void config_from_json(Configurable& object, const Json& config, const ConfigHook
   Reader reader(named ? concat(object.class_name(), " '", given->get<std::string>(), "'")
                       : std::string(object.class_name()),
                 config, hooks);
+  reader.check_required(object);
   if (layer != nullptr) read_layer_head(*layer, reader);
   object.fields(reader);
   if (layer != nullptr && !reader.asked("activity_regularizer")) {
@@ -323,15 +340,14 @@ std::shared_ptr<Configurable> object_from_json(Family family, const Json& json, 
   if (hooks.read) {
     if (std::shared_ptr<Configurable> object = hooks.read(family, json)) return object;
   }
-  if (json.is_string()) return make_object(family, json.get<std::string>());
-  require(json.is_object() && json.contains("class_name") && json["class_name"].is_string(), name_of(family),
-          "expected a name or {\"class_name\": ..., \"config\": ...}, got ", shown(json));
-  std::shared_ptr<Configurable> object = make_object(family, json["class_name"].get<std::string>());
-  if (const auto config = json.find("config"); config != json.end() && !config->is_null()) {
-    config_from_json(*object, *config, hooks);
-  } else if (auto* layer = dynamic_cast<LayerBase*>(object.get())) {
-    layer->set_name(unique_layer_name(layer->class_name()));
-  }
+  require(
+      json.is_string() || (json.is_object() && json.contains("class_name") && json["class_name"].is_string()),
+      name_of(family), "expected a name or {\"class_name\": ..., \"config\": ...}, got ", shown(json));
+  const Json& name = json.is_string() ? json : json["class_name"];
+  std::shared_ptr<Configurable> object = make_object(family, name.get_ref<const std::string&>());
+  const auto config = json.is_object() ? json.find("config") : json.end();
+  const bool given = json.is_object() && config != json.end() && !config->is_null();
+  config_from_json(*object, given ? *config : Json::object(), hooks);
   return object;
 }
 

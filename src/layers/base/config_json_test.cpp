@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "layers/base/class_list.h"
 #include "plimsoll/error.h"
 #include "plimsoll/layers.h"
 
@@ -67,11 +68,64 @@ TEST(ConfigJson, NamesWhatItCannotRead) {
             ErrorKind::invalid_argument);
   EXPECT_EQ(kind_of_reading(R"({"class_name": "Dense", "config": {"units": 1.5}})"),
             ErrorKind::invalid_argument);
-  EXPECT_EQ(kind_of_reading(R"({"class_name": "Dense", "config": {"use_bias": "no"}})"),
+  EXPECT_EQ(kind_of_reading(R"({"class_name": "Dense", "config": {"units": 1, "use_bias": "no"}})"),
+            ErrorKind::invalid_argument);
+  EXPECT_EQ(kind_of_reading(R"({"class_name": "Dense", "config": {"units": 18446744073709551615}})"),
             ErrorKind::invalid_argument);
   EXPECT_EQ(kind_of_reading(R"({"class_name": "Dense", "config": []})"), ErrorKind::invalid_argument);
-  EXPECT_EQ(kind_of_reading(R"({"class_name": "Dense", "config": {"dtype": 3}})"), ErrorKind::unsupported);
+  EXPECT_EQ(kind_of_reading(R"({"class_name": "Dense", "config": {"units": 1, "dtype": 3}})"),
+            ErrorKind::unsupported);
   EXPECT_EQ(kind_of_reading(R"(17)"), ErrorKind::invalid_argument);
+}
+
+TEST(ConfigJson, WantsWhatHasNoDefault) {
+  for (const char* text : {R"({"class_name": "Dense", "config": {}})", R"({"class_name": "Dense"})",
+                           R"("Dense")", R"({"class_name": "Conv2D", "config": {"filters": 3}})",
+                           R"({"class_name": "LSTM", "config": {"units": null}})"}) {
+    EXPECT_EQ(kind_of_reading(text), ErrorKind::invalid_argument) << text;
+  }
+}
+
+TEST(ConfigJson, KnowsTheFirstArgument) {
+  EXPECT_EQ(first_argument(Family::layer, "LSTM"), "units");
+  EXPECT_EQ(first_argument(Family::layer, "SeparableConv2D"), "filters");
+  EXPECT_EQ(first_argument(Family::layer, "MaxPool2D"), "pool_size");
+  EXPECT_EQ(first_argument(Family::layer, "Add"), "");
+}
+
+TEST(ConfigJson, TakesNoActivationForLinear) {
+  const auto layer = read_layer(R"({"class_name": "LSTM", "config": {"units": 2, "activation": null}})");
+  EXPECT_EQ(config_to_json(*layer)["activation"], "linear");
+}
+
+// Values that no argument of this kind can have.
+std::vector<ConfigJson> wrong_for(const ConfigJson& value) {
+  if (value.is_boolean()) return {0, 1, "true", 1.0, ConfigJson::array({true})};
+  if (value.is_string()) return {3, true, ConfigJson::array({"a"})};
+  if (value.is_number()) return {true, "3", ConfigJson::object()};
+  if (value.is_array()) return {true, "3", ConfigJson::array({true}), ConfigJson::array({"3"})};
+  return {};
+}
+
+TEST(ConfigJson, TakesNoValueOfAnotherKind) {
+  for (const ClassFile file : class_files()) {
+    for (const ClassDef& row : file()) {
+      if (row.family != Family::layer) continue;
+      ConfigJson config = config_to_json(*row.make());
+      for (const std::string& name : required_arguments(row.family, row.name)) {
+        if (config[name].is_null()) config[name] = {2, 1};
+      }
+      for (const auto& [key, value] : config.items()) {
+        if (config.contains("layer")) continue;
+        for (const ConfigJson& other : wrong_for(value)) {
+          ConfigJson wrong = config;
+          wrong[key] = other;
+          EXPECT_THROW(config_from_json(*row.make(), wrong), Error)
+              << row.name << ": " << key << " " << other;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -30,6 +30,12 @@ struct Walk {
   Walk(const std::vector<Symbol>& inputs, const std::vector<Symbol>& outputs) {
     for (const Symbol& x : inputs) given.insert(x.call().get());
     for (const Symbol& y : outputs) visit(y.call());
+    // An input that no output depends on belongs to the model too, before all that was met.
+    for (const Symbol& x : inputs) {
+      if (!seen.insert(x.call().get()).second) continue;
+      met.try_emplace(x.call()->layer.get(), -1);
+      calls.push_back(x.call());
+    }
   }
 
  private:
@@ -154,6 +160,11 @@ Functional::Functional(std::vector<Symbol> inputs, std::vector<Symbol> outputs)
   }
   const Walk walk(inputs_, outputs_);
   calls_ = walk.calls;
+  for (const CallPtr& call : calls_) {
+    if (is_given(*call)) continue;
+    for (const Symbol& x : dependencies(*call)) check_known(x);
+  }
+  for (const Symbol& y : outputs_) check_known(y);
   layers_ = order_layers(walk);
   std::set<std::string> names;
   for (const Layer& layer : layers_) {
@@ -162,13 +173,27 @@ Functional::Functional(std::vector<Symbol> inputs, std::vector<Symbol> outputs)
   }
 }
 
+bool Functional::is_given(const LayerCall& call) const {
+  return std::any_of(inputs_.begin(), inputs_.end(),
+                     [&](const Symbol& given) { return given.call().get() == &call; });
+}
+
+void Functional::check_known(const Symbol& x) const {
+  const bool known =
+      !is_given(*x.call()) || std::any_of(inputs_.begin(), inputs_.end(), [&](const Symbol& given) {
+        return given.call() == x.call() && given.index() == x.index();
+      });
+  require(known, "model", "begins at a result of layer '", x.call()->layer->name(), "' and uses result ",
+          x.index(), " of the same call, which is not among the model's inputs");
+}
+
 std::vector<Tensor> Functional::call_many(Scope& s, std::span<const Tensor> given) {
   const std::vector<Tensor> xs = fitted(given);
   std::map<std::pair<const LayerCall*, size_t>, Tensor> values;
   for (size_t i = 0; i < xs.size(); ++i) values[{inputs_[i].call().get(), inputs_[i].index()}] = xs[i];
   const auto value = [&](const Symbol& x) { return values.at({x.call().get(), x.index()}); };
   for (const CallPtr& call : calls_) {
-    if (values.count({call.get(), 0}) != 0) continue;
+    if (is_given(*call)) continue;
     std::vector<Tensor> inputs;
     for (const Symbol& x : call->inputs) inputs.push_back(value(x));
     Arguments arguments{{}, call->options.constants};

@@ -31,7 +31,8 @@ class Network : public LayerBase {
 
 class Functional final : public Network {
  public:
-  // Throws Error{invalid_argument} if an output depends on an input that is not listed.
+  // Throws Error{invalid_argument} if an output depends on an input, or on another result of a call whose
+  // result is an input, that is not listed.
   Functional(std::vector<Symbol> inputs, std::vector<Symbol> outputs);
   std::string_view class_name() const override { return "Functional"; }
   std::vector<Tensor> call_many(Scope& s, std::span<const Tensor> xs) override;
@@ -43,6 +44,10 @@ class Functional final : public Network {
   const std::vector<std::shared_ptr<const LayerCall>>& calls() const { return calls_; }
 
  private:
+  bool is_given(const LayerCall& call) const;  // one of its results is an input
+  // Throws Error{invalid_argument} if `x` is another result of a call that is given.
+  void check_known(const Symbol& x) const;
+
   std::vector<Symbol> inputs_, outputs_;
   std::vector<std::shared_ptr<const LayerCall>> calls_;
   std::vector<Layer> layers_;

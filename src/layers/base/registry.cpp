@@ -83,6 +83,16 @@ std::vector<std::string> object_names(Family family) {
   return names;
 }
 
+std::vector<std::string> required_arguments(Family family, std::string_view name) {
+  std::vector<std::string> names;
+  const ClassDef* row = find_row(family, name);
+  if (row == nullptr) return names;
+  for (const std::string_view argument : row->required) {
+    if (!argument.empty()) names.emplace_back(argument);
+  }
+  return names;
+}
+
 bool is_builtin(Family family, std::string_view name) {
   for (const ClassFile file : class_files()) {
     for (const ClassDef& row : file()) {

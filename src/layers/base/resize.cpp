@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <vector>
 
 #include "layers/base/parts.h"
 #include "plimsoll/error.h"
@@ -36,10 +35,10 @@ Tensor weights(int64_t in, int64_t out, Weight weight, bool antialias, DType dty
   constexpr double kLeastTotal = 1000 * 1.1920929e-7;
   const double step = double(in) / double(out);
   const double width = antialias ? std::max(step, 1.0) : 1.0;
-  std::vector<double> w(static_cast<size_t>(checked_mul(in, out, "resize")));
+  const Tensor w = Tensor::empty(DType::f64, {out, in});
   for (int64_t o = 0; o < out; ++o) {
     const double at = (double(o) + 0.5) * step - 0.5;
-    double* row = w.data() + o * in;
+    double* row = w.data<double>() + o * in;
     double total = 0;
     for (int64_t i = 0; i < in; ++i) {
       row[i] = weight(std::fabs(at - double(i)) / width);
@@ -48,17 +47,17 @@ Tensor weights(int64_t in, int64_t out, Weight weight, bool antialias, DType dty
     const double scale = std::fabs(total) > kLeastTotal ? 1 / total : 0;
     for (int64_t i = 0; i < in; ++i) row[i] *= scale;
   }
-  return cast(Tensor::from<double>(w, {out, in}), dtype);
+  return cast(w, dtype);
 }
 
 Tensor nearest(const Tensor& x, int axis, int64_t out) {
   const int64_t in = x.dim(axis);
-  std::vector<int32_t> from;
+  const Tensor from = Tensor::empty(DType::i32, {out});
   for (int64_t o = 0; o < out; ++o) {
     const auto at = static_cast<int64_t>(std::floor((double(o) + 0.5) * double(in) / double(out)));
-    from.push_back(static_cast<int32_t>(std::clamp<int64_t>(at, 0, in - 1)));
+    from.data<int32_t>()[o] = static_cast<int32_t>(std::clamp<int64_t>(at, 0, in - 1));
   }
-  return take(x, Tensor::from<int32_t>(from, {out}), axis);
+  return take(x, from, axis);
 }
 
 Weight weight_of(std::string_view interpolation, std::string_view place) {

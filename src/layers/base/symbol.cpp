@@ -54,6 +54,10 @@ bool has_unknown_sizes(const LayerCall& call) {
 void infer_outputs(LayerCall& call, const Sizes& sizes) {
   const std::vector<TensorType> first = trace_types(call, sizes.first);
   const std::vector<TensorType> second = trace_types(call, sizes.second);
+  const bool alike =
+      std::equal(first.begin(), first.end(), second.begin(), second.end(),
+                 [](const TensorType& a, const TensorType& b) { return a.shape.rank() == b.shape.rank(); });
+  require(alike, call.layer->name(), "gives results of another rank for another size of batch");
   for (size_t i = 0; i < first.size(); ++i) {
     SymbolShape shape(first[i].shape.begin(), first[i].shape.end());
     for (size_t k = 0; k < shape.size(); ++k) {

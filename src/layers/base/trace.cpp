@@ -20,6 +20,10 @@ void collect_unbuilt(LayerBase& layer, std::vector<LayerBase*>& out) {
 
 std::vector<Tensor> Trace::call(const Layer& layer, std::span<const Tensor> xs, const Arguments& arguments) {
   require(layer.get() != nullptr, "layer", "expected a layer, got none");
+  // A model inside a model inside a model ..., each called twice, is a short file and no end of calls.
+  constexpr int64_t kMostCalls = 1 << 18;
+  require(++calls_ <= kMostCalls, layer->name(), "one step of the model calls more than ", kMostCalls,
+          " layers");
   // What is built in a call that fails is dropped again, in layers inside too.
   std::vector<LayerBase*> fresh;
   collect_unbuilt(*layer, fresh);

@@ -45,6 +45,7 @@ class Trace {
 
   Graph& graph_;
   bool training_;
+  int64_t calls_ = 0;
   std::map<const Variable*, size_t> index_;
   std::vector<Held> held_;
   std::vector<Tensor> losses_;

@@ -194,7 +194,7 @@ Metric make_best_at(double value, const AtOptions& options) {
 }
 template <class Row>
 constexpr ClassDef best_at_row(std::string_view alias) {
-  return {Family::metric, Row::kClass, alias, make_default<BestAt<Row>>};
+  return {Family::metric, Row::kClass, alias, make_default<BestAt<Row>>, {Row::kField}};
 }
 
 }  // namespace

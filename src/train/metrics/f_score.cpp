@@ -157,7 +157,7 @@ std::span<const ClassDef> classes_f_score() {
   static constexpr ClassDef rows[] = {
       {Family::metric, "FBetaScore", "fbeta_score", make_default<FBeta>},
       {Family::metric, "F1Score", "f1_score", make_default<F1>},
-      {Family::metric, "MeanIoU", "mean_io_u", make_default<MeanIntersection>},
+      {Family::metric, "MeanIoU", "mean_io_u", make_default<MeanIntersection>, {"num_classes"}},
   };
   return rows;
 }

@@ -200,12 +200,28 @@ Schedule CosineDecayRestarts(double initial, double steps, const CosineDecayRest
 
 std::span<const ClassDef> classes_schedules() {
   static constexpr ClassDef rows[] = {
-      {Family::schedule, "ExponentialDecay", "", make_default<Exponential>},
-      {Family::schedule, "InverseTimeDecay", "", make_default<InverseTime>},
-      {Family::schedule, "PiecewiseConstantDecay", "", make_default<Piecewise>},
-      {Family::schedule, "PolynomialDecay", "", make_default<Polynomial>},
-      {Family::schedule, "CosineDecay", "", make_default<Cosine>},
-      {Family::schedule, "CosineDecayRestarts", "", make_default<CosineRestarts>},
+      {Family::schedule,
+       "ExponentialDecay",
+       "",
+       make_default<Exponential>,
+       {"initial_learning_rate", "decay_steps", "decay_rate"}},
+      {Family::schedule,
+       "InverseTimeDecay",
+       "",
+       make_default<InverseTime>,
+       {"initial_learning_rate", "decay_steps", "decay_rate"}},
+      {Family::schedule, "PiecewiseConstantDecay", "", make_default<Piecewise>, {"boundaries", "values"}},
+      {Family::schedule,
+       "PolynomialDecay",
+       "",
+       make_default<Polynomial>,
+       {"initial_learning_rate", "decay_steps"}},
+      {Family::schedule, "CosineDecay", "", make_default<Cosine>, {"initial_learning_rate", "decay_steps"}},
+      {Family::schedule,
+       "CosineDecayRestarts",
+       "",
+       make_default<CosineRestarts>,
+       {"initial_learning_rate", "first_decay_steps"}},
   };
   return rows;
 }

@@ -37,7 +37,35 @@ def test_several_inputs_are_found_by_their_names(place):
     np.savez(place / "other.npz", b=right, a=left)
     place.run("predict", "two.json", "--data", "other.npz", "--x", "a", "b", "--output", "p.npy")
     np.testing.assert_array_equal(np.load(place / "p.npy"), left - right)
-    assert "It has: b float32(5, 3), a float32(5, 3)" in place.refused("predict", "two.json", "--data", "other.npz", "--output", "p.npy")
+    said = place.refused("predict", "two.json", "--data", "other.npz", "--output", "p.npy")
+    assert "It has: b float32(5, 3), a float32(5, 3). The model's inputs: left (None, 3), right (None, 3)." in said and "--x" in said
+
+
+def test_one_array_needs_no_name(trained):
+    trained.run("predict", "m.keras", "--data", "x.npy", "--output", "want.npy")
+    np.savez(trained / "one.npz", measured=trained.x)
+    trained.run("predict", "m.keras", "--data", "one.npz", "--output", "p.npy")
+    np.testing.assert_array_equal(np.load(trained / "p.npy"), np.load(trained / "want.npy"))
+
+
+def test_arrays_are_found_by_their_shapes(trained):
+    """Where these leave one choice; what is left is the target."""
+    np.savez(trained / "named.npz", labels=trained.y, measured=trained.x)
+    want = trained.run("evaluate", "m.keras", "--data", "d.npz").out
+    assert trained.run("evaluate", "m.keras", "--data", "named.npz").out == want
+    trained.run("predict", "m.keras", "--data", "named.npz", "--output", "p.npy")
+    np.savez(trained / "alike.npz", a=trained.x, b=trained.x, labels=trained.y)
+    said = trained.refused("predict", "m.keras", "--data", "alike.npz", "--output", "p.npy")
+    assert "a float32(200, 4), b float32(200, 4)" in said and "(None, 4)" in said
+    said = trained.refused("evaluate", "m.keras", "--data", "alike.npz", "--x", "a")
+    assert "--y" in said and "labels" in said
+
+
+def test_one_input_by_name_leaves_the_other(place):
+    left, right = np.random.default_rng(0).normal(size=(2, 5, 3)).astype("float32")
+    np.savez(place / "both.npz", other=right, left=left)
+    place.run("predict", "two.json", "--data", "both.npz", "--output", "p.npy")
+    np.testing.assert_array_equal(np.load(place / "p.npy"), left - right)
 
 
 def test_evaluate_measures_what_keras_would(trained):

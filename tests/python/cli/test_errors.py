@@ -47,7 +47,12 @@ def test_an_error_ends_with_1_and_says_what_to_do(place, arguments, hint):
     [
         ("layers: 3", "expected a map with 'layers', a list"),
         ("input: [4]\nlayers:\n  - Dens: 3\n", "there is none called 'Dens'"),
-        ("input: [4]\nlayers:\n  - Dense: {unit: 3}\n", "unit"),
+        ("input: [4]\nlayers:\n  - Dense: {units: 3, unit: 0}\n", "does not know the argument 'unit'"),
+        ("input: [4]\nlayers:\n  - Dense\n", "wrong.yaml] line 3, column 5: expected the argument 'units' of Dense, which has no default"),
+        ("input: [4, 3]\nlayers:\n  - LSTM: {units: 3, return_sequences: 1}\n", "expected true or false for 'return_sequences', got 1"),
+        ("input: [4]\nlayers:\n  - Dense: {units: 3, units: 4}\n", "line 3, column 23: 'units' is given twice"),
+        ("input: [4]\nlayers:\n  - ReLU: .inf\n", "line 3, column 11: expected a finite number"),
+        ("input: {a: 4}\nlayers:\n  - Flatten\n", "expected sizes"),
         ("input: [4]\nlayer:\n  - Dense: 3\n", "expected a map with 'layers'"),
         ("input: [4]\nlayers:\n  - Flatten: [\n", "line "),
         ("input: [4\nlayers: [a: b: c]", "line "),

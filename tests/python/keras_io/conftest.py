@@ -28,11 +28,13 @@ class ToolError(Exception):
 class Tool:
     """What tests/keras_io/tool.cpp does; raises ToolError with its message."""
 
+    Error = ToolError
+
     def __init__(self, program, folder):
         self.program, self.folder = program, folder
 
-    def run(self, *arguments):
-        done = subprocess.run([self.program, *map(str, arguments)], capture_output=True, text=True)
+    def run(self, *arguments, **options):
+        done = subprocess.run([self.program, *map(str, arguments)], capture_output=True, text=True, **options)
         if done.returncode == 1:
             raise ToolError(done.stderr.strip())
         assert done.returncode == 0, done.stderr

@@ -34,7 +34,12 @@ def two_inputs():
     return keras.Model([a, b], L.Concatenate()([shared(a), shared(b), L.Multiply()([shared(a), shared(b)])]))
 
 
-@pytest.fixture(params=[images, chain, two_inputs], ids=lambda f: f.__name__)
+def unused_input():
+    a, b, c = keras.Input((4,), name="a"), keras.Input((3,), name="b"), keras.Input((2,), name="c")
+    return keras.Model([b, a, c], [L.Dense(3)(a), c])
+
+
+@pytest.fixture(params=[images, chain, two_inputs, unused_input], ids=lambda f: f.__name__)
 def model(request):
     keras.utils.set_random_seed(3)
     return request.param()

@@ -1,0 +1,115 @@
+"""Every registered layer, asked for in the command line's YAML, against real Keras's signature: the short form `- LSTM: 64` sets
+the argument that Keras's class takes first, what Keras requires is required, and the rest has Keras's values."""
+
+import importlib.util
+import inspect
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[3]
+PROGRAM = pathlib.Path(os.environ.get("PLIMSOLL", ROOT / "build/bin/plimsoll"))
+OF_EVERY_LAYER = {"name", "trainable", "dtype"}
+
+# An argument's value that is no default of any class. One that is not here makes the test fail: add it.
+VALUES = {
+    "activation": "tanh", "alpha": 0.3, "alpha_initializer": "ones", "axes": 2, "axis": 1, "cropping": 2, "data_format": "channels_first",
+    "dims": [2, 1], "drop_path_rate": 0.3, "equation": "abc,cd->abd", "filters": 6, "groups": 4, "height": 5, "init_values": 0.5,
+    "input_dim": 9, "kernel_size": 3, "key_dim": 3, "l1": 0.2, "mask_value": 2.0, "max_value": 4.0, "n": 3, "negative_slope": 0.4,
+    "num_heads": 2, "output_dim": 4, "output_shape": [None, 4], "padding": 3, "pool_size": 3, "projection_dim": 8, "rate": 0.25, "scale": 0.5,
+    "size": 3, "stddev": 0.3, "target_shape": [3, 4], "units": 7, "width": 6,
+    "layer": {"class_name": "LSTM", "config": {"units": 3}},
+}
+
+
+def registered():
+    """{class: {argument: whether it is required}}, from docs/layers.md, which a C++ test holds against the registry."""
+    table = (ROOT / "docs/layers.md").read_text().split("| layer |")[1].split("\n\n")[0]
+    rows = re.findall(r"^\| (\w+) \| (.*) \|$", table, re.M)
+    return {name: {key: value == "required" for key, value in re.findall(r"`(\w+)` (required)?", arguments)} for name, arguments in rows}
+
+
+@pytest.fixture(scope="module")
+def keras():
+    if importlib.util.find_spec("keras") is None:
+        pytest.skip("there is no Keras")
+    if not PROGRAM.exists():
+        pytest.skip(f"{PROGRAM} is not built")
+    os.environ["KERAS_BACKEND"] = "numpy"
+    import keras
+
+    return keras
+
+
+def class_of(keras, name):
+    from keras.src.applications import convnext, inception_resnet_v2
+
+    return next(getattr(place, name) for place in (keras.layers, convnext, inception_resnet_v2) if hasattr(place, name))
+
+
+def signature(layer_class):
+    """Names of its arguments in order, and those without a default."""
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    parameters = [p for p in list(inspect.signature(layer_class.__init__).parameters.values())[1:] if p.kind in kinds]
+    return [p.name for p in parameters], [p.name for p in parameters if p.default is p.empty]
+
+
+def convert(folder, name, value):
+    """The config of the layer `- name: value`, or what the program says of it."""
+    (folder / "m.yaml").write_text("layers:\n  - " + (name if value is None else f"{name}: {json.dumps(value)}") + "\n")
+    done = subprocess.run([PROGRAM, "convert", folder / "m.yaml", folder / "m.json"], capture_output=True, text=True)
+    assert done.returncode in (0, 1), (name, value, done.stderr)
+    return json.loads((folder / "m.json").read_text())["config"]["layers"][0]["config"] if done.returncode == 0 else done.stderr
+
+
+def keras_layer(keras, layer_class, values):
+    if "layer" in values:
+        values = values | {"layer": keras.layers.LSTM(**values["layer"]["config"])}
+    return layer_class(**{key: tuple(v) if isinstance(v, list) else v for key, v in values.items()})
+
+
+def same(ours, keras_value):
+    """As JSON, initializers and layers by their class alone."""
+    def plain(v):
+        return v["class_name"] if isinstance(v, dict) and "class_name" in v else [plain(i) for i in v] if isinstance(v, (list, tuple)) else v
+    return plain(ours) == plain(keras_value)
+
+
+def test_docs_mark_what_keras_requires(keras):
+    assert {name: [key for key, required in arguments.items() if required] for name, arguments in registered().items()} == {
+        name: sorted(signature(class_of(keras, name))[1], key=list(arguments).index) for name, arguments in registered().items()}
+
+
+@pytest.mark.parametrize("name", registered())
+def test_yaml_takes_what_keras_takes(keras, tmp_path, name):
+    layer_class = class_of(keras, name)
+    names, required = signature(layer_class)
+    needed = {key: VALUES[key] for key in required}
+    # Without one of those that Keras requires it is refused by the argument's name.
+    for missing in required:
+        said = convert(tmp_path, name, {key: value for key, value in needed.items() if key != missing})
+        assert isinstance(said, str) and f"'{missing}'" in said
+    # Everything else has Keras's values.
+    config = convert(tmp_path, name, needed)
+    want = keras_layer(keras, layer_class, needed).get_config()
+    assert {key: config.get(key) for key in want if key not in OF_EVERY_LAYER and not same(config.get(key), want[key])} == {}
+    # The short form is the first argument.
+    if not names:
+        assert "takes no argument" in convert(tmp_path, name, 3)
+    elif names[0] != "layer":
+        short = convert(tmp_path, name, VALUES[names[0]])
+        if len(required) > 1:
+            assert f"'{required[1]}'" in short
+        else:
+            assert same(short[names[0]], keras_layer(keras, layer_class, {names[0]: VALUES[names[0]]}).get_config()[names[0]])
+
+
+@pytest.mark.parametrize("layer, argument", [("LSTM", "return_sequences"), ("Dense", "use_bias"), ("MultiHeadAttention", "use_bias")])
+@pytest.mark.parametrize("value", [0, 1, 64, 1.0, "yes please", [True], {}])
+def test_nothing_but_a_truth_value_is_taken_for_one(keras, tmp_path, layer, argument, value):
+    needed = {key: VALUES[key] for key in signature(class_of(keras, layer))[1]}
+    assert "expected true or false" in convert(tmp_path, layer, needed | {argument: value})
