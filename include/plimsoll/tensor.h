@@ -61,8 +61,8 @@ class Tensor {
   Tensor copy() const;
   const std::shared_ptr<Buffer>& buffer() const { return buffer_; }
 
-  // Symbolic only.
-  Graph& graph() const { return *graph_; }
+  // Symbolic only: graph() throws Error{invalid_argument} on another.
+  Graph& graph() const;
   ValueId id() const { return id_; }
 
  private:

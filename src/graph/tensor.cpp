@@ -62,7 +62,17 @@ Tensor::Tensor(DType dtype, const Shape& shape, std::shared_ptr<Buffer> buffer)
           "expected a buffer of ", byte_size(dtype, shape), " bytes, got ", buffer_ ? buffer_->bytes() : 0);
 }
 
-Tensor::Tensor(Graph& graph, ValueId id) : type_(graph.type(id)), graph_(&graph), id_(id) {}
+Tensor::Tensor(Graph& graph, ValueId id) : graph_(&graph), id_(id) {
+  require(id < graph.values().size(), "tensor", "expected a value of the graph, which has ",
+          graph.values().size(), ", got number ", id);
+  type_ = graph.type(id);
+}
+
+Graph& Tensor::graph() const {
+  require(graph_ != nullptr, "tensor", "expected a value of a graph, got ",
+          defined() ? "a concrete tensor" : "an undefined one");
+  return *graph_;
+}
 
 Tensor Tensor::empty(DType dtype, const Shape& shape) {
   return Tensor(dtype, shape, Buffer::make(byte_size(dtype, shape)));
