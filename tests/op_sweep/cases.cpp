@@ -1,6 +1,7 @@
 #include "op_sweep/cases.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <set>
 
@@ -26,7 +27,8 @@ std::string key_of(const SweepCase& c) {
     if (const Tensor* t = std::get_if<Tensor>(&value)) {
       for (int64_t i = 0; i < parts(*t); ++i) key += concat(" ", element(*t, i));
     }
-    if (kind_of(value) == AttrKind::graph) key += concat(" ", std::get<std::shared_ptr<const Graph>>(value)->text());
+    if (kind_of(value) == AttrKind::graph)
+      key += concat(" ", std::get<std::shared_ptr<const Graph>>(value)->text());
   }
   return key;
 }
@@ -115,7 +117,14 @@ std::vector<SweepCase> sweep_cases(const OpDef& op) {
   }
   std::set<std::string> seen;
   std::erase_if(cases, [&](const SweepCase& c) { return !seen.insert(c.key).second; });
+  size_t i = 0;
+  std::erase_if(cases, [&](const SweepCase&) { return i++ % sweep_share() != 0; });
   return cases;
+}
+
+size_t sweep_share() {
+  const char* share = std::getenv("PLIMSOLL_SWEEP_SHARE");
+  return share == nullptr ? 1 : std::max<size_t>(1, std::strtoul(share, nullptr, 10));
 }
 
 SweepCase whole_case(const OpDef& op, const OpCase& source, DType dtype) {

@@ -30,6 +30,10 @@ struct SweepCase {
   std::string key;
 };
 
+// For sanitizers: with PLIMSOLL_SWEEP_SHARE=n in the environment, every n-th case of the sweep, and the
+// smaller ones of kernel_cases.h. Else 1: all.
+size_t sweep_share();
+
 // The cases of `op`; derived ones in one dtype only, declared ones in all.
 std::vector<SweepCase> sweep_cases(const OpDef& op);
 // A case for kernel_cases.h.

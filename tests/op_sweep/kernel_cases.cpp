@@ -48,7 +48,14 @@ std::vector<SweepCase> kernel_cases(const OpDef& op) {
   add_layers(cases);
   add_moves(cases);
   add_bodies(cases);
-  return cases.take();
+  std::vector<SweepCase> list = cases.take();
+  if (sweep_share() > 1) {
+    constexpr double kMostFlops = 4e7;
+    std::erase_if(list, [&](const SweepCase& c) {
+      return cost_of({op, types_of(c), c.attrs}, c.out).flops > kMostFlops;
+    });
+  }
+  return list;
 }
 
 }  // namespace plimsoll::testing

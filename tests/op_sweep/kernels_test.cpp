@@ -17,7 +17,7 @@ void expect_close(const SweepCase& c, const std::vector<Tensor>& got, const std:
 }  // namespace
 
 TEST_P(OpSweep, KernelsAgreeWithTheReference) {
-  if (op().kernels.size() < 2) GTEST_SKIP() << "one kernel or none";
+  if (op().kernels.size() < 2) return;  // nothing to compare with but the oracle: oracle_test.cpp
   for (const SweepCase& c : sweep_cases(op())) {
     if (has_graph_attr(c)) continue;
     SCOPED_TRACE(c.key);
@@ -35,7 +35,7 @@ TEST_P(OpSweep, KernelsAgreeWithTheReference) {
 }
 
 TEST_P(OpSweep, DecompositionAgrees) {
-  if (op().decompose == nullptr) GTEST_SKIP() << "has none";
+  if (op().decompose == nullptr) return;
   for (const SweepCase& c : sweep_cases(op())) {
     SCOPED_TRACE(c.key);
     const std::vector<Tensor> inputs = make_inputs(c, kSeed);

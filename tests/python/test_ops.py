@@ -1,5 +1,5 @@
-"""Every op against NumPy on fresh random inputs, and training against PyTorch on fresh batches. The C++ tests do the same
-with the committed goldens; here these are made anew and handed to the same programs."""
+"""Every op and every kernel against NumPy on fresh random inputs, and models against Keras on fresh batches. The C++ tests do the
+same with the committed goldens; here these are made anew and handed to the same programs."""
 import json
 import os
 import pathlib
@@ -13,7 +13,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = ROOT / "build" / "bin"
-sys.path.insert(0, str(ROOT / "tests" / "golden"))
+GOLDEN = ROOT / "tests" / "golden"
+sys.path.insert(0, str(GOLDEN))
 
 from make_op_goldens import make
 from op_oracles import ORACLES
@@ -65,4 +66,16 @@ def test_loss_curves_match_pytorch_on_fresh_batches(tmp_path):
                             capture_output=True, text=True)
     assert curves.returncode == 0, curves.stderr[-2000:]
     (tmp_path / "parity.json").write_text(curves.stdout)
-    run([program("parity_test")], PLIMSOLL_PARITY_GOLDENS=str(tmp_path / "parity.json"))
+    run([program("parity_test"), "--gtest_filter=*LossCurve*"], PLIMSOLL_PARITY_GOLDENS=str(tmp_path / "parity.json"))
+
+
+def test_models_match_keras_on_fresh_batches(tmp_path):
+    names = ["mlp10_b32", "mnist_b128"]
+    seed = random.SystemRandom().randrange(1000, 1 << 32)
+    print("seed", seed)
+    code = f"import json, make_model_goldens as m; print(json.dumps(m.goldens({seed}, {names})))"
+    made = subprocess.run([sys.executable, "-c", code], cwd=GOLDEN, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr[-4000:]
+    (tmp_path / "models.json").write_text(made.stdout)
+    filter_ = ":".join(f"*BenchModel*/{name}" for name in names)
+    run([program("parity_test"), f"--gtest_filter={filter_}"], PLIMSOLL_MODEL_GOLDENS=str(tmp_path / "models.json"))
