@@ -5,7 +5,16 @@ import subprocess
 import sys
 import unittest
 
-INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+INCLUDE = ROOT / "include"
+
+
+def text_of(folder):
+    return "".join(header.read_text() for header in folder.rglob("*.h"))
+
+
+def namespaces(text):
+    return set(re.findall(r"\bnamespace (?:plimsoll::)?(\w+)", text)) - {"plimsoll"}
 
 
 def names(file, *options):
@@ -19,24 +28,31 @@ def visible_names(file):
     return {row[7].split("@")[0] for row in rows if len(row) > 7}
 
 
-def demangled(symbols):
-    text = subprocess.run(["c++filt"], input="\n".join(symbols), check=True, capture_output=True, text=True).stdout
-    return text.splitlines()
+def parts_of(symbol):
+    """The names that a mangled one is nested in, and its own: `_ZNK8plimsoll6Tensor4dataEv` gives plimsoll, Tensor, data."""
+    rest = re.match(r"_Z(?:GVZ|Z|T[ISV]|T[hv][^N]*)?N[KORr]*(.*)", symbol)
+    parts, text = [], rest.group(1) if rest else ""
+    while found := re.match(r"(\d+)", text):
+        start, length = found.end(), int(found.group(1))
+        parts.append(text[start : start + length])
+        text = text[start + length :]
+    return parts
 
 
 class Exports(unittest.TestCase):
     library, onednn = "", None
 
     def test_only_public_names_are_shown(self):
-        public = set(re.findall(r"\w+", "".join(h.read_text() for h in INCLUDE.rglob("*.h"))))
+        headers = text_of(INCLUDE)
+        public = set(re.findall(r"\w+", headers)) - (namespaces(text_of(ROOT / "src")) - namespaces(headers))
         shown = names(self.library, "--defined-only")
         self.assertGreater(len(shown), 100)
         ours = [s for s in shown if not s.startswith(("plimsoll_GOMP_", "plimsoll_omp_"))]
-        for name in demangled(ours):
-            found = re.search(r"plimsoll::(?:\w+::)*?(\w+)", name)
-            self.assertTrue(found, f"{name} is not in the namespace plimsoll")
-            for part in re.match(r"(?:[^(<]*?)plimsoll::([\w:~]+)", name).group(1).split("::"):
-                self.assertIn(part.lstrip("~").removesuffix("operator"), public | {""}, f"{name} is in no public header")
+        for name in ours:
+            parts = parts_of(name)
+            self.assertEqual(parts[:1], ["plimsoll"], name)
+            # What is nested in a public class, its body for one, shows with it.
+            self.assertIn((parts[1:2] or [""])[0], public | {""}, f"{name} is in no public header")
 
     def test_public_headers_show_what_they_declare(self):
         for header in INCLUDE.rglob("*.h"):
