@@ -99,10 +99,15 @@ void activate(const ConvCall& c, void* y) {
 }
 
 // Of float16 and bfloat16 alike: what has the sign bit becomes zero.
+// A NaN stays one, also with the sign that x86 gives it.
+template <uint16_t kInfinity>
 void relu_halves(const void* const* in, void* out, size_t n, const double*) {
   const auto* const from = static_cast<const uint16_t*>(in[0]);
   auto* const to = static_cast<uint16_t*>(out);
-  for (size_t i = 0; i < n; ++i) to[i] = (from[i] & 0x8000u) != 0 ? uint16_t{0} : from[i];
+  for (size_t i = 0; i < n; ++i) {
+    const bool below = (from[i] & 0x8000u) != 0 && (from[i] & 0x7FFFu) <= kInfinity;
+    to[i] = below ? uint16_t{0} : from[i];
+  }
 }
 
 void run(const ConvCall& c, void* const* args) {
@@ -356,7 +361,8 @@ Kernel forward(const KernelQuery& q, const Task& t, const ConvEpilogue* e) {
     c.residual = e->residual;
     c.element = static_cast<int64_t>(memory::data_type_size(t.type));
     c.activation = activation_kernel(after, DType::f32);
-    if (c.activation != nullptr && t.type != memory::data_type::f32) c.activation = relu_halves;
+    if (c.activation != nullptr && t.type == memory::data_type::bf16) c.activation = relu_halves<0x7F80>;
+    if (c.activation != nullptr && t.type == memory::data_type::f16) c.activation = relu_halves<0x7C00>;
     bindings.push_back({DNNL_ARG_BIAS, e->bias});
   }
   bindings.push_back({DNNL_ARG_SRC, 0});
