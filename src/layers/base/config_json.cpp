@@ -24,6 +24,12 @@ std::string shown(const Json& value) {
   return text;
 }
 
+// Empty if it is not there or no text.
+std::string text_of(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
 std::string_view module_of(Family family) {
   constexpr std::string_view kModules[] = {
       "keras.layers", "keras.initializers", "keras.regularizers", "keras.constraints",
@@ -162,7 +168,7 @@ class Reader final : public Fields {
   std::string string(std::string_view name, const Json& j) const {
     if (j.is_string()) return j.get<std::string>();
     // Keras writes a function it cannot name by a word as an object with that name.
-    if (j.is_object() && j.value("class_name", "") == "function" && j.contains("config") &&
+    if (j.is_object() && text_of(j, "class_name") == "function" && j.contains("config") &&
         j["config"].is_string()) {
       return j["config"].get<std::string>();
     }
@@ -251,9 +257,9 @@ Json keras_object(std::string_view module, std::string_view class_name, Json con
 std::string policy_from_json(const std::string& place, const Json& j) {
   if (j.is_null()) return {};
   if (j.is_string()) return j.get<std::string>();
-  if (j.is_object() && j.value("class_name", "") == "DTypePolicy" && j.contains("config") &&
+  if (j.is_object() && text_of(j, "class_name") == "DTypePolicy" && j.contains("config") &&
       j["config"].is_object()) {
-    return j["config"].value("name", "");
+    return text_of(j["config"], "name");
   }
   fail(ErrorKind::unsupported, place,
        "expected a dtype policy such as \"float32\" or \"mixed_bfloat16\", got ", shown(j));

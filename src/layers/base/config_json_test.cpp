@@ -75,6 +75,11 @@ TEST(ConfigJson, NamesWhatItCannotRead) {
   EXPECT_EQ(kind_of_reading(R"({"class_name": "Dense", "config": []})"), ErrorKind::invalid_argument);
   EXPECT_EQ(kind_of_reading(R"({"class_name": "Dense", "config": {"units": 1, "dtype": 3}})"),
             ErrorKind::unsupported);
+  EXPECT_EQ(kind_of_reading(R"({"class_name": "Dense", "config": {"units": 1, "dtype": {"class_name": 3}}})"),
+            ErrorKind::unsupported);
+  EXPECT_EQ(
+      kind_of_reading(R"({"class_name": "Dense", "config": {"units": 1, "activation": {"class_name": {}}}})"),
+      ErrorKind::invalid_argument);
   EXPECT_EQ(kind_of_reading(R"(17)"), ErrorKind::invalid_argument);
 }
 
