@@ -26,11 +26,25 @@ NodeId Clusters::of(NodeId node) const {
   return node;
 }
 
-// Whether, were a and b one cluster, a path would leave it and come back. Nodes stand in running order, so
-// nothing after the last member can come back, and the search stops there.
+// The node from which on nothing leads back to `last` or before it. Nodes stand in running order, but a
+// cluster entered by a late member is left by an early one too, so each that reaches across pushes the
+// horizon on.
+NodeId Clusters::horizon(NodeId last) const {
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (const NodeId c : wide_) {
+      if (members_[c].front() > last || members_[c].back() <= last) continue;
+      last = members_[c].back();
+      grew = true;
+    }
+  }
+  return last;
+}
+
+// Whether, were a and b one cluster, a path would leave it and come back.
 bool Clusters::returns(NodeId a, NodeId b) const {
   ++round_;
-  const NodeId last = std::max(members_[a].back(), members_[b].back());
+  const NodeId last = horizon(std::max(members_[a].back(), members_[b].back()));
   std::vector<NodeId> open;
   bool back = false;
   const auto follow = [&](NodeId node, bool from_inside) {
@@ -66,6 +80,8 @@ bool Clusters::merge(NodeId a, NodeId b) {
   both.reserve(members_[a].size() + members_[b].size());
   std::merge(members_[a].begin(), members_[a].end(), members_[b].begin(), members_[b].end(),
              std::back_inserter(both));
+  if (members_[a].size() == 1) wide_.push_back(a);
+  std::erase(wide_, b);
   members_[a] = std::move(both);
   members_[b].clear();
   return true;

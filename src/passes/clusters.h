@@ -23,11 +23,13 @@ class Clusters {
 
  private:
   bool returns(NodeId a, NodeId b) const;
+  NodeId horizon(NodeId last) const;
 
   std::vector<std::vector<NodeId>> readers_;  // nodes that read the outputs of a node
   std::vector<bool> ends_;
   mutable std::vector<NodeId> parent_;
   std::vector<std::vector<NodeId>> members_;
+  std::vector<NodeId> wide_;  // stand for clusters of several nodes
   mutable std::vector<uint32_t> seen_;
   mutable uint32_t round_ = 0;
 };
