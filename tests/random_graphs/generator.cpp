@@ -7,28 +7,13 @@
 #include "plimsoll/autodiff.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops.h"
-#include "support/fill.h"
+#include "random_graphs/layer_steps.h"
 
 namespace plimsoll::testing {
 namespace {
 
 constexpr int kInputs = 3;
-constexpr int64_t kLargest = 4096;  // elements of any value
-
-// A stream of choices from one seed.
-class Choice {
- public:
-  explicit Choice(uint64_t seed) : seed_(seed) {}
-  int64_t below(int64_t n) {
-    return static_cast<int64_t>(hash_at(seed_, next_++) % static_cast<uint64_t>(n));
-  }
-  double real(double low, double high) { return low + (high - low) * unit_at(seed_, next_++); }
-  bool coin() { return below(2) == 0; }
-
- private:
-  uint64_t seed_;
-  uint64_t next_ = 0;
-};
+constexpr int64_t kLargest = 8192;  // elements of any value
 
 Shape random_shape(Choice& choice) {
   static constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 7, 8, 17};
@@ -218,7 +203,7 @@ Tensor step(uint64_t seed, const std::vector<Tensor>& pool) {
     return pool[static_cast<size_t>(choice.below(static_cast<int64_t>(pool.size())))];
   };
   const Tensor x = choice.coin() ? pool.back() : pick();  // half the time a chain goes on
-  switch (choice.below(13)) {
+  switch (choice.below(17)) {
     case 0:
     case 1:
     case 2: return unary(choice, x);
@@ -231,7 +216,8 @@ Tensor step(uint64_t seed, const std::vector<Tensor>& pool) {
     case 9: return moved(choice, x);
     case 10: return picked(choice, x);
     case 11: return controlled(choice, x, pick());
-    default: return product(choice, x, pick());
+    case 12: return product(choice, x, pick());
+    default: return layer_step(choice, x, pick());
   }
 }
 
@@ -243,7 +229,8 @@ void add_outputs(RandomGraph& made, const std::vector<Tensor>& pool, const Tenso
   }
   Tensor s;
   for (const Tensor& value : pool) {
-    if (used[value.id()]) continue;
+    // A step that grew too large has read values too: the last one counts in any case.
+    if (used[value.id()] && value.id() != pool.back().id()) continue;
     graph.output(concat("out", graph.outputs().size()), value);
     made.inputs.push_back(fill(value.dtype(), value.shape(), -1, 1, value.id()));
     const Tensor weights = graph.input(concat("w", made.inputs.size()), value.dtype(), value.shape());
@@ -263,8 +250,10 @@ void add_outputs(RandomGraph& made, const std::vector<Tensor>& pool, const Tenso
 
 Recipe random_recipe(uint64_t seed) {
   Choice choice(seed);
-  Recipe recipe{.seed = seed, .dtype = choice.below(4) == 0 ? DType::f64 : DType::f32, .steps = {}};
-  const int64_t steps = 2 + choice.below(22);
+  static constexpr DType kDTypes[] = {DType::f32, DType::f32,  DType::f32,
+                                      DType::f64, DType::bf16, DType::f16};
+  Recipe recipe{.seed = seed, .dtype = kDTypes[choice.below(6)], .steps = {}};
+  const int64_t steps = size_of(recipe.dtype) == 2 ? 1 + choice.below(4) : 2 + choice.below(22);
   for (int64_t i = 0; i < steps; ++i) recipe.steps.push_back(hash_at(seed, static_cast<uint64_t>(1000 + i)));
   return recipe;
 }
