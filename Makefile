@@ -23,10 +23,10 @@ CI_ASAN_SWEEP := *EveryKernelMeetsTheOracle*:*ProgramsMatchThePlainOne*:*Decompo
 help:  ## says what there is
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/make \1\t\2/' | expand -t 18
 
-guard:  ## the kernel guard and the doctor alone, in build/guard/bin: two minutes, no engine
+guard:  ## the kernel guard and the doctor alone, in build-guard/bin: two minutes, no engine
 	@scripts/setup.sh guard
 	cmake --preset guard
-	cmake --build build/guard --parallel $(JOBS)
+	cmake --build build-guard --parallel $(JOBS)
 
 build:  ## the program with the engine, build/bin/plimsoll, and the library
 	@scripts/setup.sh build
@@ -105,4 +105,4 @@ tidy:  ## runs clang-tidy (the checks of .clang-tidy) over the sources
 	git ls-files 'src/*.cpp' 'guard/*.cpp' 'cli/*.cpp' ':!*_test.cpp' ':!*_macos.cpp' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build
 
 clean:  ## removes what was built; .venv and .deps stay
-	rm -rf build
+	rm -rf build build-guard

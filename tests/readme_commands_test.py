@@ -19,7 +19,9 @@ FINE = {"doctor": (0, 1, 2)}
 def blocks():
     """Lists of commands, one for each block without a language."""
     text = (ROOT / "README.md").read_text()
-    for block in re.findall(r"^```\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+    for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+        if language:
+            continue
         lines = block.replace("\\\n", " ").splitlines()
         yield [re.sub(r"\s+#.*", "", line) for line in lines]
 
@@ -34,7 +36,7 @@ class Commands(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.place = pathlib.Path(self.folder.name)
-        for name in ("build", "examples", "data"):
+        for name in ("build", "build-guard", "examples", "data"):
             (self.place / name).symlink_to(ROOT / name)
         home = self.place / "home"
         home.mkdir()
@@ -58,17 +60,17 @@ class Commands(unittest.TestCase):
         self.assertGreater(len(commands), 8)
         out = {command: self.run_one(command) for command in commands}
         self.assertTrue((self.place / "plimsoll/Makefile").exists(), "the clone")
-        self.assertTrue((ROOT / "build/guard/bin/plimsoll-guard").exists(), "make guard")
+        self.assertTrue((ROOT / "build-guard/bin/plimsoll-guard").exists(), "make guard")
         self.assertTrue((self.place / "fashion.keras").exists() and (self.place / "curves.svg").exists(), "train")
         self.assertTrue((self.place / "probabilities.npy").exists(), "predict")
         self.assertTrue(list((self.place / "home/.local").rglob("PlimsollConfig.cmake")), "install")
         accuracy = re.search(r"accuracy: ([\d.]+)", next(o for c, o in out.items() if " evaluate " in c))
         self.assertGreater(float(accuracy[1]), 0.75)
-        self.assertRegex(self.run_one("build/guard/bin/plimsoll kernel list"), r"python3-guarded +guards python3")
+        self.assertRegex(self.run_one("build-guard/bin/plimsoll kernel list"), r"python3-guarded +guards python3")
 
     def test_the_small_program_says_what_to_build_for_the_rest(self):
         self.run_one("make guard")
-        done = subprocess.run([ROOT / "build/guard/bin/plimsoll", "train", "model.yaml", "--data", "x.npz"], text=True,
+        done = subprocess.run([ROOT / "build-guard/bin/plimsoll", "train", "model.yaml", "--data", "x.npz"], text=True,
                               stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"\[train\] expected .* engine.*make build")

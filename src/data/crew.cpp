@@ -12,6 +12,8 @@ namespace plimsoll::data {
 Crew::Crew(ChunkMaker maker, int threads, int64_t ahead)
     : maker_(std::move(maker)), ahead_(static_cast<size_t>(std::max<int64_t>(1, ahead))) {
   threads_.reserve(static_cast<size_t>(threads));
+  begun_.reserve(ahead_);
+  spare_.reserve(ahead_ + 2);  // one more with the reader, one being begun
   try {
     for (int i = 0; i < threads; ++i) {
       threads_.emplace_back([this, budget = Budget::current()] {
@@ -107,7 +109,9 @@ void Crew::begin_chunk(std::unique_lock<std::mutex>& lock) {
   beginning_ = true;
   bool more = false;
   std::exception_ptr error;
-  std::unique_ptr<Chunk> chunk = take_spare();
+  // As many as can be under way are made first, so that no later batch allocates.
+  std::unique_ptr<Chunk> chunk = made_ <= ahead_ ? nullptr : take_spare();
+  if (chunk == nullptr) ++made_;
   lock.unlock();
   try {
     if (chunk == nullptr) chunk = std::make_unique<Chunk>();

@@ -43,6 +43,7 @@ class Crew {
   std::condition_variable can_take_;
   std::vector<std::unique_ptr<Chunk>> begun_;  // in order; the front is the next to be taken
   std::vector<std::unique_ptr<Chunk>> spare_;
+  size_t made_ = 0;  // chunks, by threads
   std::exception_ptr begin_error_;
   bool beginning_ = false;
   bool ended_ = false;

@@ -16,6 +16,8 @@
 #include <cstring>
 #include <new>
 
+#include "allocations/json_code.h"
+
 extern "C" {
 void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
@@ -223,15 +225,12 @@ bool asked_by_program(const void* caller) {
 
 // nlohmann-json, a library too though its code is in this program, cannot bear it: it allocates in its
 // destructor, and its constructors leak.
+[[maybe_unused]] const bool symbols_are_read =
+    plimsoll::testing::is_json_code(nullptr);  // before anything is counted
 bool in_json() {
   const Stack stack;
-  for (size_t i = 0; i < stack.count; ++i) {
-    Dl_info info{};
-    if (dladdr(stack.frames[i], &info) == 0 || info.dli_sname == nullptr) continue;
-    if (std::strncmp(info.dli_sname, "_ZN8nlohmann", 12) == 0 || std::strstr(info.dli_sname, "_to_json"))
-      return true;
-  }
-  return false;
+  return std::any_of(stack.frames.begin(), stack.frames.begin() + static_cast<ptrdiff_t>(stack.count),
+                     plimsoll::testing::is_json_code);
 }
 
 bool fails_now(const void* caller) {

@@ -45,9 +45,10 @@ MemoryForecast planned(Model (*make)(), const std::string& policy) {
 TEST(HalvesOfLayers, AStepUnderAMixedPolicyPlansLittleMoreThanHalf) {
   for (const auto make : {images, words}) {
     const int64_t full = planned(make, "float32").arena;
-    for (const char* policy : {"mixed_bfloat16", "mixed_float16"}) {
-      EXPECT_LE(planned(make, policy).arena, full * 56 / 100) << policy;
-    }
+    EXPECT_LE(planned(make, "mixed_bfloat16").arena, full * 56 / 100);
+    // With a scaled loss every gradient is there, and known to be finite, before the first weight changes.
+    const MemoryForecast scaled = planned(make, "mixed_float16");
+    EXPECT_LE(scaled.arena, full * 56 / 100 + 2 * scaled.weights);
   }
 }
 
