@@ -108,8 +108,9 @@ void check(const Trainer& trainer, const Dataset& data, const Budget* budget) {
   const int64_t held = bytes - f.total();
   fail(ErrorKind::out_of_memory, "fit", "a batch of ", batch_size, " needs ", memory_text(bytes),
        ", allowed are ", memory_text(line.limit), " (weights ", memory_text(f.weights),
-       ", optimizer and metrics ", memory_text(f.state), ", the step ", memory_text(f.arena), ", batches ",
-       memory_text(f.data), held > 0 ? concat(", held already ", memory_text(held)) : std::string(), "); ",
+       ", optimizer and metrics ", memory_text(f.state), ", the step ", memory_text(f.arena),
+       ", its Program ", memory_text(f.programs), ", batches ", memory_text(f.data),
+       held > 0 ? concat(", held already ", memory_text(held)) : std::string(), "); ",
        fits > 0 ? concat("the largest batch that fits is ", fits) : std::string("no batch fits"),
        "; heaviest layers: ", heaviest(f));
 }

@@ -259,7 +259,7 @@ std::string policy_from_json(const std::string& place, const Json& j) {
   if (j.is_string()) return j.get<std::string>();
   if (j.is_object() && text_of(j, "class_name") == "DTypePolicy" && j.contains("config") &&
       j["config"].is_object()) {
-    return text_of(j["config"], "name");
+    if (std::string name = text_of(j["config"], "name"); !name.empty()) return name;
   }
   fail(ErrorKind::unsupported, place,
        "expected a dtype policy such as \"float32\" or \"mixed_bfloat16\", got ", shown(j));

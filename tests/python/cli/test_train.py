@@ -105,12 +105,12 @@ def test_the_same_seed_gives_the_same_run(place, order):
 def test_what_does_not_fit_is_refused_with_the_numbers_and_nothing_changed(trained):
     before = (trained / "m.keras").read_bytes()
     files = trained.files()
-    said = trained.refused("train", "m.keras", "--data", "d.npz", "--batch", 200, "--memory", "40KiB", "--save", "m.keras", status=3)
-    assert re.search(r"a batch of 200 needs [\d.]+ KiB, allowed are 40.0 KiB", said)
+    said = trained.refused("train", "m.keras", "--data", "d.npz", "--batch", 200, "--memory", "120KiB", "--save", "m.keras", status=3)
+    assert re.search(r"a batch of 200 needs [\d.]+ KiB, allowed are 120.0 KiB", said)
     assert re.search(r"heaviest layers: .*\bdense [\d.]+ KiB", said)
     assert (trained / "m.keras").read_bytes() == before and trained.files() == files
     fits = re.search(r"the largest batch that fits is (\d+)", said)[1]
-    trained.run("train", "m.keras", "--data", "d.npz", "--batch", fits, "--memory", "40KiB")
+    trained.run("train", "m.keras", "--data", "d.npz", "--batch", fits, "--memory", "120KiB")
 
 
 def test_the_file_says_what_is_not_given(trained):

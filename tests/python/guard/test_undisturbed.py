@@ -50,7 +50,8 @@ def test_calls_of_c_are_not_cut_short(start):
 
 WAITS = {
     "a wait of C": ("import ctypes\nctypes.CDLL(None).poll(None, 0, -1)", 2),
-    "a wait of C that keeps the interpreter's lock": ("import ctypes\nctypes.PyDLL(None).poll(None, 0, -1)", 2),
+    # The flush lets the kernel's own thread say that the cell has begun: without the lock it could not.
+    "a wait of C that keeps the interpreter's lock": ("import ctypes\nprint(flush=True)\nctypes.PyDLL(None).poll(None, 0, -1)", 3),
     "a wait of Python in a function": ("import threading\ndef waits():\n    threading.Lock().acquire()\n"
                                        "    l = threading.Lock(); l.acquire(); l.acquire()\nwaits()", 4),
     "many threads": ("import threading\nstop = threading.Event()\nfor _ in range(150):\n"
