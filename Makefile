@@ -23,7 +23,7 @@ CI_ASAN_SWEEP := *EveryKernelMeetsTheOracle*:*ProgramsMatchThePlainOne*:*Decompo
 help:  ## says what there is
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/make \1\t\2/' | expand -t 18
 
-guard:  ## the kernel guard and the doctor alone, in build-guard/bin: two minutes, no engine
+guard:  ## the kernel guard and the doctor alone, in build-guard/bin, no engine
 	@scripts/setup.sh guard
 	cmake --preset guard
 	cmake --build build-guard --parallel $(JOBS)

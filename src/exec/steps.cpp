@@ -5,7 +5,7 @@
 namespace plimsoll {
 
 int64_t graph_bytes(const Graph& graph) {
-  // Measured over the bench's models: see tests/allocations/account_test.cpp.
+  // Measured over the bench's models: see tests/allocations/step_test.cpp.
   constexpr int64_t kNode = 3 << 10;
   return kNode * static_cast<int64_t>(graph.nodes().size());
 }
