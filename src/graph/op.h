@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/tile.h"
 #include "plimsoll/attrs.h"
 #include "plimsoll/graph.h"
 #include "plimsoll/tensor.h"
@@ -39,13 +40,6 @@ struct OpCall {
 struct Cost {
   double flops = 0;
   double bytes = 0;  // read and written
-};
-
-// An element-wise op computes a run of elements at a time ("tile"): dense inputs and output in L1 cache.
-using TileFn = void (*)(const void* const* in, void* out, size_t n, const double* params);
-struct Tile {
-  TileFn fn = nullptr;
-  std::array<double, 4> params{};
 };
 
 // What a test needs to make one input: its shape and the range its elements are drawn from.

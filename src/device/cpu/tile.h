@@ -14,13 +14,11 @@
 #include <string>
 #include <vector>
 
+#include "common/tile.h"
 #include "device/kernel.h"
 #include "plimsoll/shape.h"
 
 namespace plimsoll {
-
-// As in graph/op.h: n elements; `out` may be one of the inputs if their elements have the same size.
-using TileFn = void (*)(const void* const* in, void* out, size_t n, const double* params);
 
 enum class Fold : uint8_t { sum, prod, max, min, logical_and, logical_or };
 
