@@ -10,7 +10,12 @@ constexpr double kGiB = 1 << 30;
 
 void run() {
   for (const plimsoll::DeviceInfo& device : plimsoll::devices()) {
+    if (!device.problem.empty()) {
+      fmt::print("{}: cannot be used: {}\n  plug-in: {}\n", device.name, device.problem, device.library);
+      continue;
+    }
     fmt::print("{}: {}\n", device.name, device.description);
+    if (!device.library.empty()) fmt::print("  plug-in: {}\n", device.library);
     fmt::print("  memory: {:.1f} GiB, {:.1f} GiB available\n",
                static_cast<double>(device.memory_total) / kGiB,
                static_cast<double>(device.memory_free) / kGiB);

@@ -123,8 +123,9 @@ void cmd_train(CLI::App& app) {
       ->add_option("--validation-split", a->validation_split,
                    "Hold back this share of the data, its last part")
       ->check(CLI::Range(0.0, 1.0));
-  command->add_option("--memory", a->memory,
-                      "The line: 2GiB, 60%. A run that cannot fit is refused before it starts");
+  command->add_option(
+      "--memory", a->memory,
+      "The line: 2GiB, 60%; of a device: cuda:0=4GiB. A run that cannot fit is refused before it starts");
   command->add_option("--seed", a->seed, "Makes weights, order and dropout repeatable")
       ->each([a](const std::string&) { a->seeded = true; });
   command->add_flag("--no-shuffle", a->no_shuffle, "Take the records in their order");

@@ -9,6 +9,8 @@ void add_compile_options(CLI::App& command, CompileOptions& o, bool trains) {
                      "By Keras's name, such as mse; one per output. Default: the loss in the file");
   command.add_option("--metrics", o.metrics, "Such as accuracy. Default: those in the file");
   command.add_option("--threads", o.threads, "Default: all this process may use")->check(CLI::PositiveNumber);
+  command.add_option("--device", o.device,
+                     "What to run on, as `plimsoll devices` lists. Default: the best there is");
   if (!trains) return;
   command.add_option("--optimizer", o.optimizer, "By Keras's name. Default: the one in the file, else adam");
   command.add_option("--learning-rate", o.learning_rate, "Default: the optimizer's")
@@ -34,6 +36,7 @@ void compile(Model& model, const CompileOptions& o) {
   }
   if (o.learning_rate > 0) model.set_learning_rate(o.learning_rate);
   model.set_threads(o.threads);
+  model.set_device(o.device);
 }
 
 }  // namespace plimsoll::cli

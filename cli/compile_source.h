@@ -14,6 +14,7 @@ struct CompileOptions {
   std::string optimizer;
   double learning_rate = 0;
   int threads = 0;
+  std::string device;
 };
 
 // --loss and its relatives; those of the optimizer only where the command trains.

@@ -55,6 +55,8 @@ struct CompileArgs {
   // With the dtype policy mixed_float16, puts a LossScaleOptimizer around the optimizer.
   bool auto_scale_loss = true;
   int threads = 0;  // 0: all cores this process may use
+  // What it runs on (devices.h): "cpu", "cuda", "cuda:1". Empty: the best there is.
+  std::string device = {};
 };
 
 struct FitArgs {
@@ -75,7 +77,8 @@ struct FitArgs {
   int64_t validation_batch_size = 0;  // 0: batch_size
   int64_t validation_freq = 1;
   std::optional<uint64_t> seed = {};  // of the order of the data; empty: drawn
-  // The line of this fit(): "2GiB", "60%"; empty: only the process's, which holds in any case. What counts:
+  // The line of this fit(): "2GiB", "60%"; empty: only the process's, which holds in any case. A device has
+  // its own: "cuda:0=4GiB", alone or behind the host's and a comma. What counts:
   // the model, the arrays given, and all that is taken while fit() runs. What does not fit is refused before
   // the first batch, with Error{out_of_memory}: the bytes needed and allowed, the largest batch that fits,
   // the heaviest layers.
@@ -108,6 +111,13 @@ struct MemoryForecast {
   int64_t total() const { return weights + state + arena + constants + programs + data; }
   // Shares of the arena at its fullest, heaviest first.
   std::vector<std::pair<std::string, int64_t>> layers = {};
+  // Where the step runs on a device of a plug-in: its name, and what lies there. On the host there are then
+  // no arena and no constants, but weights and state have their place there too.
+  std::string device = {};
+  struct OnDevice {
+    int64_t weights = 0, state = 0, arena = 0, constants = 0, data = 0;
+    int64_t total() const { return weights + state + arena + constants + data; }
+  } on_device = {};
 };
 
 struct History {
@@ -133,6 +143,8 @@ class Model {
   const CompileArgs& compile_args() const;
   // From the next step on; 0: all cores this process may use. The optimizer's state stays.
   void set_threads(int threads);
+  // As CompileArgs::device, from the next step on. Throws Error{not_found} naming the devices there are.
+  void set_device(const std::string& device);
   History fit(const Tensor& x, const Tensor& y, const FitArgs& args = {});
   History fit(std::vector<Tensor> x, std::vector<Tensor> y, const FitArgs& args = {});
   // Batches come from the data set; args.batch_size and args.shuffle are not looked at.

@@ -1,5 +1,6 @@
 // Program: a graph made ready to run on a device: passes applied, memory planned, kernels chosen. run()
-// allocates nothing. One run at a time per arena, a second one is refused; a Program may move between threads.
+// allocates nothing. One run at a time per arena, a second one is refused; a Program may move between
+// threads.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,9 @@ struct CompileOptions {
   std::vector<std::string> skip_passes;  // by name: "fuse", "simplify", ...; "all" skips every one
   // Programs of one model share an arena, as only one of them runs at a time. Empty: one of its own.
   std::shared_ptr<Arena> arena;
-  // Empty: the CPU. Else the device to run on, by the kernels it has; `threads`, `arena` and what is for
-  // tests except `no_reuse` then say nothing.
+  // Empty: the CPU. Else the device to run on (find_device() of devices.h); `threads`, `arena` and what is
+  // for tests except `no_reuse` then say nothing, and what fails in a run is thrown by whoever reads a
+  // result.
   std::shared_ptr<Device> device;
   // For tests.
   bool reference_kernels = false;  // take each op's last kernel

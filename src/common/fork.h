@@ -12,7 +12,7 @@
 namespace plimsoll {
 
 // In the order in which one thread may take them, and fork() does.
-enum class LockOrder { onednn, reclaim, caches, seeds, buffers, workers, log };
+enum class LockOrder { onednn, reclaim, caches, seeds, devices, buffers, workers, log };
 
 // Lives until the process ends.
 class ForkMutex {

@@ -1,133 +1,179 @@
-// Device: where buffers lie and kernels run. One folder per device (cpu, null, plugin for those of
-// include/plimsoll/device.h); nothing outside them knows which one it has. Handles keep their device
-// alive. A device may be used from any thread, a stream from one at a time.
+// Device: one device of a plug-in (include/plimsoll/device.h) as this process uses it: its memory, by owner
+// and under a line; a stream that computes and one that copies; one arena for all programs. The CPU is none:
+// its programs are exec's StepList. Handles keep their device alive, and a device its library. May be used
+// from any thread; work is queued in the order of the calls.
+//
+// What fails while it runs is thrown late, by the next sync() or download(), and names the node. A device
+// that is lost throws Error{device} from then on; the rest of the process goes on.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
-#include <string_view>
+#include <unordered_map>
+#include <vector>
 
-#include "device/kernel.h"
+#include "graph/capabilities.h"
+#include "memory/device_account.h"
+#include "plimsoll/device.h"
 
 namespace plimsoll {
 
 class Device;
+class Plan;
+class PluginLibrary;
 
 struct DeviceMemory {
   int64_t total = 0;  // bytes it has
   int64_t free = 0;   // bytes it could still give to this process
 };
 
-// One object of a device: a buffer, stream, event or kernel. Gives it back when it dies.
-class DeviceHandle {
+// Bytes on a device, charged to its account. Gives them back when it dies, after what uses them.
+class DeviceBuffer {
  public:
-  enum class Kind : uint8_t { buffer, stream, event, kernel };
+  DeviceBuffer() = default;
+  DeviceBuffer(DeviceBuffer&& other) noexcept { *this = std::move(other); }
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept;
+  ~DeviceBuffer();
 
-  DeviceHandle() = default;
-  DeviceHandle(std::shared_ptr<Device> device, Kind kind, void* object)
-      : device_(std::move(device)), kind_(kind), object_(object) {}
-  DeviceHandle(DeviceHandle&& other) noexcept { *this = std::move(other); }
-  DeviceHandle& operator=(DeviceHandle&& other) noexcept;
-  ~DeviceHandle();
-
-  void* get() const { return object_; }
-  Device& device() const { return *device_; }
+  int64_t bytes() const { return bytes_; }
+  plimsoll_slice slice() const { return {object_, 0}; }
   explicit operator bool() const { return object_ != nullptr; }
 
  private:
+  friend class Device;
   std::shared_ptr<Device> device_;
-  Kind kind_ = Kind::buffer;
-  void* object_ = nullptr;
+  plimsoll_buffer* object_ = nullptr;
+  int64_t bytes_ = 0;
+  Owner owner_ = Owner::tensors;
+  mutable uint64_t used_ = 0;    // the run that used it last
+  mutable uint64_t filled_ = 0;  // the upload into it that was last
 };
 
-struct DeviceBuffer : DeviceHandle {
-  using DeviceHandle::DeviceHandle;
-  int64_t bytes = 0;
-};
-struct Stream : DeviceHandle {
-  using DeviceHandle::DeviceHandle;
-};
-struct Event : DeviceHandle {
-  using DeviceHandle::DeviceHandle;
-};
-struct DeviceKernel : DeviceHandle {
-  using DeviceHandle::DeviceHandle;
-  int64_t scratch = 0;  // bytes
-  std::string name;
+// A graph made ready on a device. Used by one thread at a time.
+class DeviceProgram {
+ public:
+  // A sub-graph of a node, made ready before: `graph` is the attribute's.
+  struct Part {
+    const Graph* graph;
+    const DeviceProgram* program;
+    int64_t arena_bytes;
+  };
+  ~DeviceProgram();
+  DeviceProgram(const DeviceProgram&) = delete;
+  DeviceProgram& operator=(const DeviceProgram&) = delete;
+
+  // Bytes that each node needs beside its inputs and outputs.
+  std::span<const int64_t> scratch() const { return scratch_; }
+  // Once, before the first run. `whole`: it runs by itself, not as a part of another.
+  void place(const Graph& graph, const Plan& plan, bool whole);
+  std::string kernel_name(NodeId node) const;
+  plimsoll_program* object() const { return object_; }
+
+ private:
+  friend class Device;
+  DeviceProgram(std::shared_ptr<Device> device, const Graph& graph, std::span<const Part> parts);
+  void load_constants(const Graph& graph);
+
+  std::shared_ptr<Device> device_;
+  plimsoll_program* object_ = nullptr;
+  std::vector<int64_t> scratch_;
+  std::vector<std::string> names_;       // of the nodes: "dense_1/dot_general"
+  std::vector<DeviceBuffer> constants_;  // one per node; empty for all others
+  int64_t arena_bytes_ = 0;
 };
 
-struct Slice {
-  const DeviceBuffer* buffer = nullptr;
-  int64_t offset = 0;
-};
-
-// What a kernel is looked up by. `host_kernels` are the op's own for the CPU (OpDef::kernels); other
-// devices have theirs.
-struct KernelRequest {
-  std::string_view op;
-  KernelQuery query;
-  std::span<const KernelDef> host_kernels = {};
+// The buffers of one run, in the graph's order.
+struct DeviceRun {
+  std::span<const DeviceBuffer*const> inputs, outputs, variables;
 };
 
 class Device : public std::enable_shared_from_this<Device> {
  public:
-  virtual ~Device() = default;
+  // For load_device() only.
+  Device(std::shared_ptr<PluginLibrary> library, int index);
+  ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  virtual std::string_view name() const = 0;  // "cpu"
-  virtual std::string describe() const = 0;   // for people: hardware, libraries, threads
-  virtual DeviceMemory memory() const = 0;
+  const std::string& name() const { return name_; }  // "cuda:0"
+  std::string describe() const;                      // for people: hardware, libraries
+  DeviceMemory memory() const;
+  DeviceAccount& account() { return account_; }
+  int64_t arena_bytes() const;  // of the arena there is
+  const Capabilities& capabilities() const { return *capabilities_; }
 
-  // Throws Error{out_of_memory}.
-  DeviceBuffer allocate(int64_t bytes);
-  Stream make_stream();
-  Event make_event();
-  // Throws Error{unsupported} naming op, device and types if there is none.
-  DeviceKernel prepare(const KernelRequest& request);
+  // Throws Error{out_of_memory}: over the line, or the device has no more.
+  DeviceBuffer allocate(int64_t bytes, Owner owner);
+  // What is run from now on sees these bytes of the host, which may change once this returns. At most
+  // kStaging bytes of the host are in use for it.
+  void upload(const DeviceBuffer& to, const void* from, int64_t bytes);
+  // Waits for all that was queued.
+  void download(void* to, const DeviceBuffer& from, int64_t bytes);
 
-  // Queued on the stream, in order. Throw Error{invalid_argument} if a range is outside its buffer.
-  void copy_in(Stream& stream, Slice to, const void* from, int64_t bytes);
-  void copy_out(Stream& stream, void* to, Slice from, int64_t bytes);
-  void copy(Stream& stream, Slice to, Slice from, int64_t bytes);
-  // args: the inputs, the outputs, then the scratch if the kernel has any.
-  void launch(Stream& stream, const DeviceKernel& kernel, std::span<const Slice> args);
-  void record(Event& event, Stream& stream);
-  void wait(Stream& stream, Event& event);
-  // Waits for what was queued. Throws what failed meanwhile, once.
-  void sync(Stream& stream);
+  std::unique_ptr<DeviceProgram> compile(const Graph& graph, std::span<const DeviceProgram::Part> parts = {});
+  // Queues a run. The arena of the device grows to what the largest program of it needs.
+  void run(const DeviceProgram& program, const DeviceRun& run);
+  // Runs it now and adds the seconds of each node. Throws Error{unsupported} if the plug-in cannot.
+  void profile(const DeviceProgram& program, const DeviceRun& run, std::span<double> seconds);
+  // Waits for all that was queued. Throws what failed meanwhile, once.
+  void sync();
 
- protected:
-  Device() = default;
+  static constexpr int64_t kStaging = int64_t{8} << 20;
 
  private:
-  friend class DeviceHandle;
-  virtual void* allocate_impl(int64_t bytes) = 0;
-  virtual void* make_stream_impl() = 0;
-  virtual void* make_event_impl() = 0;
-  // Returns null if it has no such kernel.
-  virtual void* prepare_impl(const KernelRequest& request, int64_t& scratch, std::string& name) = 0;
-  virtual void copy_in_impl(void* stream, Slice to, const void* from, int64_t bytes) = 0;
-  virtual void copy_out_impl(void* stream, void* to, Slice from, int64_t bytes) = 0;
-  virtual void copy_impl(void* stream, Slice to, Slice from, int64_t bytes) = 0;
-  virtual void launch_impl(void* stream, void* kernel, std::span<const Slice> args) = 0;
-  virtual void record_impl(void* event, void* stream) = 0;
-  virtual void wait_impl(void* stream, void* event) = 0;
-  virtual void sync_impl(void* stream) = 0;
-  virtual void release_impl(DeviceHandle::Kind kind, void* object) noexcept = 0;
+  friend class DeviceBuffer;
+  friend class DeviceProgram;
+  struct Staging;
+  struct Streams;
+
+  template <class F>
+  void call(F&& f) const;
+  template <class F>
+  auto make(F&& f) const;
+  [[noreturn]] void throw_error(plimsoll_error& error) const;
+  void check_alive() const;
+  Streams& streams();
+  void begin_streams();
+  void end_streams() noexcept;
+  void wait_for_runs() noexcept;
+  void wait_for_uploads() noexcept;
+  void queue(const DeviceProgram& program, const DeviceRun& run, double* seconds);
+  void note_run();
+  void free(DeviceBuffer& buffer) noexcept;
+  int64_t wanted_arena() const;
+  void free_arena() noexcept;
+  void shrink_arena() noexcept;
+  void fit_arena();
+
+  const std::shared_ptr<PluginLibrary> library_;
+  const plimsoll_device_table& table_;
+  std::string name_;
+  DeviceAccount account_;
+  plimsoll_device* device_ = nullptr;
+  std::unique_ptr<Capabilities> capabilities_;
+
+  mutable std::recursive_mutex mutex_;  // guards all below, and the streams
+  mutable std::string lost_;            // why, once it is
+  std::unique_ptr<Streams> streams_;    // made with the first work
+  std::unordered_map<const plimsoll_program*, const DeviceProgram*> programs_;  // those alive
+  plimsoll_buffer* arena_ = nullptr;
+  int64_t arena_bytes_ = 0;
+  std::array<std::vector<plimsoll_slice>, 3> slices_;  // of the run being queued
 };
 
-std::shared_ptr<Device> device_cpu();
-// Allocates and runs nothing; counts what is asked of it. For tests of graph, planner and order.
-std::shared_ptr<Device> device_null();
-// A device of the plug-in in a shared library. Throws Error: {not_found} without the file, {bad_file}
-// if it is no plug-in, {unsupported} if it is one for another version of the interface or has no device
-// of this index.
+// A device of the plug-in in a shared library; the same one while anybody has it. Throws Error: {not_found}
+// without the file, {bad_file} if it is no plug-in, {unsupported} if it is one for another version of the
+// interface or has no device of this index.
 std::shared_ptr<Device> load_device(const std::string& path, int index = 0);
 
-// "oneDNN 3.2 (convolutions), own kernels on Highway avx2, 2 threads, one pool"
+// The line of the device of this name, now and whenever it is loaded again.
+void keep_device_limit(const std::string& name, int64_t bytes);
+
+// "oneDNN 3.2, own kernels on Highway avx2, 2 threads"
 std::string describe_cpu();
 
 }  // namespace plimsoll

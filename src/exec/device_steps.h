@@ -1,10 +1,10 @@
-// DeviceSteps: a planned graph on a device behind the Device interface. Ops the device has no kernel for
-// become their parts (OpDef::decompose) before anything is planned. Arena, inputs, outputs, variables and
-// constants have buffers on the device; a run copies the inputs and variables there, launches every step on
-// one stream, and copies the outputs and the updated variables back: between runs the host's bytes are the
-// ones that count, so that Programs on different devices may share variables.
+// DeviceSteps: a planned graph on a device of a plug-in. Variables stay on the device between runs and are
+// fetched when the host reads them; so do outputs. Inputs are copied there unless they are there already, in
+// turns into one of two places, so that the next batch is on its way while a run goes on. run() returns when
+// the run is queued; what fails later is thrown by whoever reads a result.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,47 +16,42 @@ namespace plimsoll {
 
 class DeviceSteps final : public Steps {
  public:
-  // Throws Error{unsupported} naming op and device if a node has neither a kernel nor parts that have.
-  DeviceSteps(const Graph& graph, std::shared_ptr<Device> device, const PlanOptions& options);
+  // Requires: passes have run for this device. Throws Error{unsupported} naming op and device if there is a
+  // node that it has no code for. `ready`: else memory is planned, but little is taken and it cannot run.
+  DeviceSteps(Graph graph, std::shared_ptr<Device> device, const PlanOptions& options, bool ready = true);
 
-  const Graph& graph() const override { return graph_; }
-  const Plan& plan() const override { return plan_; }
-  size_t size() const override { return steps_.size(); }
-  bool parallel() const override { return false; }
-  int64_t bytes() const override { return graph_bytes(graph_); }
-  void run(void* const* inputs, void* const* outputs) override;
-  void run_timed(void* const* inputs, void* const* outputs, std::span<double> seconds) override;
+  const Graph& graph() const override { return code_.graph; }
+  const Plan& plan() const override { return code_.plan; }
+  size_t size() const override { return plan().order().size(); }
+  int64_t bytes() const override { return graph_bytes(graph()); }
+  void run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) override;
+  void run_timed(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                 std::span<double> seconds) override;
   std::string step_name(size_t step) const override;
 
  private:
-  struct Step {
-    NodeId node;
-    std::vector<Slice> args;
+  // A graph with the sub-graphs of its nodes, made ready and planned.
+  struct Code {
+    Graph graph;
+    std::vector<std::unique_ptr<Code>> parts;
+    std::unique_ptr<DeviceProgram> program;
+    Plan plan;
   };
-  struct Copy {
-    Slice from, to;
-    int64_t bytes;
-  };
+  enum class Use { whole, part, forecast };
+  static Code make_code(Graph graph, Device& device, PlanOptions options, Use use);
 
-  int64_t scratch_bytes(NodeId node) const override { return kernels_[node].scratch; }
-  std::vector<DeviceBuffer> buffers_of(const std::vector<ValueId>& values);
-  void load_constants();
-  void add_step(NodeId node);
-  Slice slice(const Place& place) const;
-  void copy_in(void* const* inputs);
-  void copy_out(void* const* outputs);
+  int64_t scratch_bytes(NodeId node) const override { return code_.program->scratch()[node]; }
+  DeviceRun bind(std::span<const Tensor> inputs, std::span<const Tensor> outputs);
+  const DeviceBuffer& input(size_t i, const Tensor& tensor);
+  void written(const Tensor& tensor);
+  void finish(std::span<const Tensor> outputs);
 
   std::shared_ptr<Device> device_;
-  Graph graph_;
-  std::vector<DeviceKernel> kernels_;  // one per node; empty for those that do not run
-  Plan plan_;
-  Stream stream_;
-  DeviceBuffer arena_;
-  std::vector<DeviceBuffer> inputs_, outputs_, variables_;
-  std::vector<DeviceBuffer> constants_;  // one per node; empty for all others
-  std::vector<size_t> updated_;          // indices of variables
-  std::vector<Step> steps_;
-  std::vector<Copy> copies_;
+  Code code_;
+  std::vector<std::array<DeviceBuffer, 2>> places_;  // of inputs
+  size_t turn_ = 0;
+  std::vector<const DeviceBuffer*> inputs_, outputs_, variables_;  // of the run being queued
+  std::vector<size_t> updated_;                                    // indices of variables
 };
 
 }  // namespace plimsoll

@@ -58,11 +58,6 @@ bool same_call(const Entry& e, const OpDef& op, std::span<const Tensor> in, cons
          e.attrs == attrs;
 }
 
-bool has_kernel(const OpDef& op, const KernelQuery& query) {
-  return op.tile || std::any_of(op.kernels.begin(), op.kernels.end(),
-                                [&](const KernelDef& k) { return !k.fits || k.fits(query); });
-}
-
 std::unique_ptr<Program> compile_parts(const Entry& e) {
   Graph graph;
   std::vector<Tensor> in;
@@ -83,7 +78,7 @@ std::unique_ptr<Entry> make_entry(const OpDef& op, std::span<const Tensor> in, c
   options.threads = threads_for(cost_of({op, e->in, attrs}, e->out), available_threads(hardware_threads()));
   const SubGraphCompiler compiler(options);
   const KernelQuery query{e->in, e->out, e->attrs, options.threads, &compiler};
-  if (!has_kernel(op, query) && op.decompose)
+  if (op.decompose && !cpu_capabilities().runs({op, e->in, attrs}, e->out))
     e->parts = compile_parts(*e);
   else
     e->kernel = prepare_kernel(op, query);

@@ -1,11 +1,8 @@
 #include "plimsoll/program.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <string_view>
 
-#include "device/cpu/denormals.h"
 #include "device/cpu/shared_primitives.h"
 #include "device/cpu/thread_pool.h"
 #include "exec/device_steps.h"
@@ -14,14 +11,10 @@
 #include "memory/buffer.h"
 #include "memory/charge.h"
 #include "passes/passes.h"
-#include "plimsoll/contents.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll {
 namespace {
-
-// Passes whose results only the kernels of the CPU understand.
-constexpr std::array<std::string_view, 5> kPassesForCpu = {"layout", "masks", "norm", "match", "fuse"};
 
 PlanOptions plan_options(const CompileOptions& o) { return {.reuse = !o.no_reuse, .reorder = !o.no_reuse}; }
 
@@ -32,6 +25,11 @@ StepOptions step_options(const CompileOptions& o) {
   s.poison = o.poison;
   s.plan = plan_options(o);
   return s;
+}
+
+// The graph as what it will run on likes it.
+Graph prepared(const Graph& graph, const CompileOptions& o) {
+  return run_passes(graph, o.skip_passes, o.device ? o.device->capabilities() : cpu_capabilities());
 }
 
 MemoryReport report(const Steps& steps) {
@@ -88,7 +86,7 @@ constexpr std::string_view kOneAtATime =
 
 bool share_bytes(const Tensor& a, const Tensor& b) {
   const auto range = [](const Tensor& t) {
-    const auto start = reinterpret_cast<uintptr_t>(read_bytes(t));
+    const auto start = reinterpret_cast<uintptr_t>(t.buffer()->address());
     return std::pair(start, start + static_cast<uintptr_t>(byte_size(t.dtype(), t.shape())));
   };
   const auto [a_start, a_end] = range(a);
@@ -102,21 +100,18 @@ struct Program::Body {
   Body(std::unique_ptr<Steps> list, std::shared_ptr<Arena> bytes)
       : steps(std::move(list)), arena(std::move(bytes)), memory(report(*steps)) {
     charge.set(Owner::programs, memory.program);
-    in.resize(steps->graph().inputs().size());
-    out.resize(steps->graph().outputs().size());
   }
 
   static std::unique_ptr<Body> on_cpu(Graph graph, const CompileOptions& options);
-  static std::unique_ptr<Body> on_device(const Graph& graph, const CompileOptions& options);
+  static std::unique_ptr<Body> on_device(Graph graph, const CompileOptions& options);
 
-  void bind(std::span<const Tensor> inputs, std::span<Tensor> outputs);
+  void check(std::span<const Tensor> inputs, std::span<Tensor> outputs) const;
   void check_apart(std::span<const Tensor> inputs, std::span<const Tensor> outputs, size_t i) const;
 
   std::unique_ptr<Steps> steps;
   std::shared_ptr<Arena> arena;  // of the CPU; on a device there is nothing in it
   MemoryReport memory;
   Charge charge;
-  std::vector<void*> in, out;
 };
 
 std::unique_ptr<Program::Body> Program::Body::on_cpu(Graph graph, const CompileOptions& options) {
@@ -130,30 +125,32 @@ std::unique_ptr<Program::Body> Program::Body::on_cpu(Graph graph, const CompileO
   return body;
 }
 
-std::unique_ptr<Program::Body> Program::Body::on_device(const Graph& graph, const CompileOptions& options) {
-  return std::make_unique<Body>(std::make_unique<DeviceSteps>(graph, options.device, plan_options(options)),
-                                std::make_shared<Arena>(0));
+std::unique_ptr<Program::Body> Program::Body::on_device(Graph graph, const CompileOptions& options) {
+  return std::make_unique<Body>(
+      std::make_unique<DeviceSteps>(std::move(graph), options.device, plan_options(options)),
+      std::make_shared<Arena>(0));
 }
 
-void Program::Body::bind(std::span<const Tensor> inputs, std::span<Tensor> outputs) {
+// Undefined outputs are made.
+void Program::Body::check(std::span<const Tensor> inputs, std::span<Tensor> outputs) const {
   const Graph& graph = steps->graph();
-  require(inputs.size() == in.size(), "program", "expected ", in.size(), " inputs, got ", inputs.size());
-  require(outputs.size() == out.size(), "program", "expected ", out.size(), " outputs, got ", outputs.size());
-  for (size_t i = 0; i < in.size(); ++i) {
+  const size_t in = graph.inputs().size(), out = graph.outputs().size();
+  require(inputs.size() == in, "program", "expected ", in, " inputs, got ", inputs.size());
+  require(outputs.size() == out, "program", "expected ", out, " outputs, got ", outputs.size());
+  for (size_t i = 0; i < in; ++i) {
     const GraphInput& input = graph.inputs()[i];
     require(inputs[i].type() == graph.type(input.value), "program", "expected input '", input.name,
             "' of type ", graph.type(input.value), ", got ", inputs[i].type());
-    in[i] = const_cast<void*>(read_bytes(inputs[i]));
+    require(inputs[i].buffer() != nullptr, "program", "expected a concrete tensor for input '", input.name,
+            "', got a value of a graph");
   }
-  for (size_t i = 0; i < out.size(); ++i) {
+  for (size_t i = 0; i < out; ++i) {
     const GraphOutput& output = graph.outputs()[i];
     const TensorType& type = graph.type(output.value);
     if (!outputs[i].defined()) outputs[i] = Tensor::empty(type.dtype, type.shape);
-    require(outputs[i].type() == type, "program", "expected output '", output.name, "' of type ", type,
-            ", got ", outputs[i].type());
+    require(outputs[i].type() == type && outputs[i].buffer() != nullptr, "program", "expected output '",
+            output.name, "' of type ", type, ", got ", outputs[i].type());
     check_apart(inputs, outputs, i);
-    out[i] = outputs[i].buffer()->data();
-    outputs[i].buffer()->changed();
   }
 }
 
@@ -182,10 +179,8 @@ Program::Body& Program::body() const {
 Program Program::compile(const Graph& graph, const CompileOptions& options) {
   try {
     const SharedPrimitives shared;
-    if (!options.device) return Program(Body::on_cpu(run_passes(graph, options.skip_passes), options));
-    std::vector<std::string> skip = options.skip_passes;
-    skip.insert(skip.end(), kPassesForCpu.begin(), kPassesForCpu.end());
-    return Program(Body::on_device(run_passes(graph, skip), options));
+    return Program(options.device ? Body::on_device(prepared(graph, options), options)
+                                  : Body::on_cpu(prepared(graph, options), options));
   } catch (const std::bad_alloc&) {
     fail(ErrorKind::out_of_memory, "program", "no memory left to make a program of ", graph.nodes().size(),
          " nodes");
@@ -194,24 +189,26 @@ Program Program::compile(const Graph& graph, const CompileOptions& options) {
 
 MemoryReport Program::forecast(const Graph& graph, const CompileOptions& options) {
   const SharedPrimitives shared;
-  const StepList steps(run_passes(graph, options.skip_passes), step_options(options));
-  MemoryReport r = report(steps);
-  r.layers = layers_at_peak(steps.graph(), steps.plan());
+  std::unique_ptr<Steps> steps;
+  if (options.device)
+    steps =
+        std::make_unique<DeviceSteps>(prepared(graph, options), options.device, plan_options(options), false);
+  else
+    steps = std::make_unique<StepList>(prepared(graph, options), step_options(options));
+  MemoryReport r = report(*steps);
+  r.layers = layers_at_peak(steps->graph(), steps->plan());
   return r;
 }
 
 void Program::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) {
   Body& b = body();
   const InUse::Turn turn(b.arena->in_use(), "program", kOneAtATime);
-  b.bind(inputs, outputs);
-  const FlushDenormals small;
-  if (!b.steps->parallel()) return b.steps->run(b.in.data(), b.out.data());
-  const ParallelRegion region;
-  b.steps->run(b.in.data(), b.out.data());
+  b.check(inputs, outputs);
+  b.steps->run(inputs, outputs);
 }
 
 std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) {
-  std::vector<Tensor> outputs(body().out.size());
+  std::vector<Tensor> outputs(body().steps->graph().outputs().size());
   run(inputs, outputs);
   return outputs;
 }
@@ -222,14 +219,12 @@ size_t Program::steps() const { return body().steps->size(); }
 
 std::vector<std::pair<std::string, double>> Program::profile(std::span<const Tensor> inputs, int runs) {
   Body& b = body();
-  std::vector<Tensor> outputs(b.out.size());
+  std::vector<Tensor> outputs(b.steps->graph().outputs().size());
   std::vector<double> seconds(steps(), 0.0);
   const InUse::Turn turn(b.arena->in_use(), "program", kOneAtATime);
-  b.bind(inputs, outputs);
-  const FlushDenormals small;
-  const ParallelRegion region;
-  b.steps->run(b.in.data(), b.out.data());
-  for (int i = 0; i < runs; ++i) b.steps->run_timed(b.in.data(), b.out.data(), seconds);
+  b.check(inputs, outputs);
+  b.steps->run(inputs, outputs);
+  for (int i = 0; i < runs; ++i) b.steps->run_timed(inputs, outputs, seconds);
   std::vector<std::pair<std::string, double>> rows;
   for (size_t i = 0; i < seconds.size(); ++i) rows.emplace_back(b.steps->step_name(i), seconds[i] / runs);
   return rows;

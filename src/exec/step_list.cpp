@@ -4,9 +4,11 @@
 #include <chrono>
 #include <cstring>
 
+#include "device/cpu/denormals.h"
+#include "device/cpu/thread_pool.h"
 #include "exec/prepare.h"
 #include "exec/sub_program.h"
-#include "graph/op.h"
+#include "graph/capabilities.h"
 #include "memory/buffer.h"
 #include "plimsoll/error.h"
 
@@ -15,8 +17,6 @@ namespace {
 
 // Where values of no bytes lie, so that kernels need not know of null.
 alignas(64) char nothing[64];
-
-bool runs(const Node& node) { return !node.op->alias && node.op->name != "constant"; }
 
 bool is_updated(const Graph& graph, ValueId variable) {
   return std::ranges::any_of(graph.updates(), [&](const GraphUpdate& u) { return u.variable == variable; });
@@ -42,7 +42,7 @@ std::vector<Kernel> prepare_all(const Graph& graph, const StepOptions& options, 
   const std::vector<const Tensor*> storage = steady_values(graph);
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
-    if (!runs(node)) continue;
+    if (!has_code(node)) continue;
     std::vector<TensorType> in, out;
     std::vector<const Tensor*> steady;
     for (const ValueId v : node.inputs) {
@@ -79,8 +79,11 @@ StepList::StepList(Graph graph, const StepOptions& options)
     const uint32_t from = add_arg(copy.source);
     copies_.push_back({from, add_arg(copy.to), static_cast<size_t>(byte_size(t.dtype, t.shape))});
   }
+  in_.reserve(graph_.inputs().size());
+  out_.reserve(graph_.outputs().size());
   for (const GraphVariable& v : graph_.variables()) {
-    if (is_updated(graph_, v.value)) updated_.push_back(v.storage.buffer().get());
+    variables_.push_back(v.storage.buffer().get());
+    if (is_updated(graph_, v.value)) updated_.push_back(variables_.back());
   }
 }
 
@@ -117,7 +120,7 @@ uint32_t StepList::add_arg(const Place& place) {
       args_.push_back(nullptr);
       output_patches_.push_back({arg, index});
       break;
-    case Place::Kind::variable: args_.push_back(graph_.variables()[index].storage.buffer()->data()); break;
+    case Place::Kind::variable: args_.push_back(graph_.variables()[index].storage.buffer()->address()); break;
     case Place::Kind::constant:
       args_.push_back(graph_.node(index).attrs.tensor("value").buffer()->data());
       break;
@@ -142,6 +145,17 @@ void StepList::bind_arena(void* base) {
   if (base == arena_) return;
   arena_ = static_cast<char*>(base);
   for (const ArenaArg& a : arena_args_) args_[a.arg] = arena_ + a.offset;
+}
+
+void StepList::bind(std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+  for (Buffer* b : variables_) (void)b->data();  // from where they are newest
+  in_.clear();
+  out_.clear();
+  for (const Tensor& t : inputs) in_.push_back(t.buffer()->data());
+  for (const Tensor& t : outputs) {
+    out_.push_back(t.buffer()->data());
+    t.buffer()->changed();
+  }
 }
 
 void StepList::patch(void* const* inputs, void* const* outputs) {
@@ -170,9 +184,21 @@ void StepList::run(void* const* inputs, void* const* outputs) {
   for (const BoundCopy& c : copies_) std::memmove(args_[c.to], args_[c.from], c.bytes);
 }
 
-void StepList::run_timed(void* const* inputs, void* const* outputs, std::span<double> seconds) {
+void StepList::run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+  bind(inputs, outputs);
+  const FlushDenormals small;
+  if (!parallel_) return run(in_.data(), out_.data());
+  const ParallelRegion region;
+  run(in_.data(), out_.data());
+}
+
+void StepList::run_timed(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                         std::span<double> seconds) {
   using Clock = std::chrono::steady_clock;
-  patch(inputs, outputs);
+  bind(inputs, outputs);
+  const FlushDenormals small;
+  const ParallelRegion region;
+  patch(in_.data(), out_.data());
   for (size_t i = 0; i < steps_.size(); ++i) {
     const auto start = Clock::now();
     steps_[i].run(steps_[i].state, args_.data() + steps_[i].first_arg);
@@ -182,9 +208,7 @@ void StepList::run_timed(void* const* inputs, void* const* outputs, std::span<do
 }
 
 std::string StepList::step_name(size_t i) const {
-  const Node& node = graph_.node(steps_[i].node);
-  return concat(node.layer, node.layer.empty() ? "" : "/", node.op->name, " [", kernels_[steps_[i].node].name,
-                "]");
+  return name_of_step(graph_.node(steps_[i].node), kernels_[steps_[i].node].name);
 }
 
 }  // namespace plimsoll

@@ -32,16 +32,17 @@ class StepList final : public Steps {
   const Graph& graph() const override { return graph_; }
   const Plan& plan() const override { return plan_; }
   size_t size() const override { return steps_.size(); }
-  bool parallel() const override { return parallel_; }
-
   int64_t bytes() const override;
   int64_t kept() const override;
 
   // Sets where the arena lies; plan().arena_bytes() bytes from there are used.
   void bind_arena(void* base);
   // Requires: the arena is bound.
-  void run(void* const* inputs, void* const* outputs) override;
-  void run_timed(void* const* inputs, void* const* outputs, std::span<double> seconds) override;
+  void run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) override;
+  void run_timed(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                 std::span<double> seconds) override;
+  // One pointer per input and output.
+  void run(void* const* inputs, void* const* outputs);
   std::string step_name(size_t step) const override;
 
  private:
@@ -68,6 +69,7 @@ class StepList final : public Steps {
   void add_step(NodeId node);
   uint32_t add_arg(const Place& place);
   uint32_t add_arena_arg(int64_t offset);
+  void bind(std::span<const Tensor> inputs, std::span<const Tensor> outputs);
   void patch(void* const* inputs, void* const* outputs);
   void poison_dead(size_t step);
 
@@ -80,7 +82,8 @@ class StepList final : public Steps {
   std::vector<Patch> input_patches_, output_patches_;
   std::vector<ArenaArg> arena_args_;
   std::vector<BoundCopy> copies_;
-  std::vector<Buffer*> updated_;  // of the variables that a run writes
+  std::vector<Buffer*> variables_, updated_;  // those that a run reads or writes, and writes
+  std::vector<void*> in_, out_;               // of the run
   char* arena_ = nullptr;
   bool poison_ = false;
 };

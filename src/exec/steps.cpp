@@ -1,5 +1,6 @@
 #include "exec/steps.h"
 
+#include "graph/op.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll {
@@ -8,6 +9,10 @@ int64_t graph_bytes(const Graph& graph) {
   // Measured over the bench's models: see tests/allocations/step_test.cpp.
   constexpr int64_t kNode = 3 << 10;
   return kNode * static_cast<int64_t>(graph.nodes().size());
+}
+
+std::string name_of_step(const Node& node, const std::string& kernel) {
+  return concat(node.layer, node.layer.empty() ? "" : "/", node.op->name, " [", kernel, "]");
 }
 
 std::string Steps::text() const {

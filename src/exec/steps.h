@@ -1,5 +1,5 @@
-// Steps: a planned graph as a list of ready calls, whatever it runs on. StepList is the one for the CPU,
-// DeviceSteps the one for everything behind the Device interface. Not thread-safe.
+// Steps: a planned graph made ready, whatever it runs on. StepList is the one for the CPU, DeviceSteps the
+// one for devices of plug-ins. Not thread-safe.
 #pragma once
 
 #include <span>
@@ -7,11 +7,14 @@
 
 #include "plan/plan.h"
 #include "plimsoll/graph.h"
+#include "plimsoll/tensor.h"
 
 namespace plimsoll {
 
 // What a planned graph takes on the heap, about: the graph itself, its plan and its list of calls.
 int64_t graph_bytes(const Graph& graph);
+// "conv2d/conv [onednn brgconv:avx2]"
+std::string name_of_step(const Node& node, const std::string& kernel);
 
 class Steps {
  public:
@@ -19,16 +22,15 @@ class Steps {
   virtual const Graph& graph() const = 0;
   virtual const Plan& plan() const = 0;
   virtual size_t size() const = 0;
-  // Whether any step uses more than one thread of the host.
-  virtual bool parallel() const = 0;
   // That graph, plan, kernels and calls hold, about; and kernels in copies of weights, charged already.
   virtual int64_t bytes() const = 0;
   virtual int64_t kept() const { return 0; }
-  // One host pointer per input and output of the graph, in its order. Allocates nothing.
-  virtual void run(void* const* inputs, void* const* outputs) = 0;
+  // Concrete tensors of the right types, in the graph's order. Allocates nothing on the CPU.
+  virtual void run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) = 0;
   // The same, adding the seconds each step took to `seconds` (one entry per step).
-  virtual void run_timed(void* const* inputs, void* const* outputs, std::span<double> seconds) = 0;
-  virtual std::string step_name(size_t step) const = 0;  // "conv2d/conv [onednn brgconv:avx2]"
+  virtual void run_timed(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                         std::span<double> seconds) = 0;
+  virtual std::string step_name(size_t step) const = 0;
 
   // All steps with kernels, offsets and scratch, for people.
   std::string text() const;

@@ -106,27 +106,26 @@ Tensor Tensor::from(std::span<const T> values, const Shape& shape) {
   return from_bytes(dtype_of<T>(), shape, values.data());
 }
 
-const void* read_bytes(const Tensor& t) {
+static Buffer& buffer_of(const Tensor& t) {
   require(t.buffer() != nullptr, "tensor",
           t.is_symbolic() ? "expected a concrete tensor, got a value of a graph"
                           : "expected a tensor, got an undefined one");
-  return t.buffer()->data();
+  return *t.buffer();
 }
+
+const void* read_bytes(const Tensor& t) { return buffer_of(t).data(); }
 
 void assign(const Tensor& to, const Tensor& from) {
   require(to.type() == from.type(), "tensor", "expected a tensor of type ", to.type(), " to assign, got ",
           from.type());
-  (void)read_bytes(to);
+  Buffer& written = buffer_of(to);
   const void* const bytes = read_bytes(from);
   const auto count = static_cast<size_t>(byte_size(to.dtype(), to.shape()));
-  if (count > 0) std::memmove(to.buffer()->data(), bytes, count);
-  to.buffer()->changed();
+  if (count > 0) std::memmove(written.overwrite(), bytes, count);
 }
 
 void write_bytes(const Tensor& to, const std::function<void(void* bytes)>& fill) {
-  (void)read_bytes(to);
-  to.buffer()->changed();  // before, as fill may throw when it is half done
-  fill(to.buffer()->data());
+  fill(buffer_of(to).overwrite());
 }
 
 void* Tensor::data() const {

@@ -2,10 +2,12 @@
 // behind. A large one has its bytes in a mapping of its own, and only the front in the pool.
 #include "memory/buffer.h"
 
+#include <mutex>
 #include <new>
 #include <utility>
 
 #include "common/bytes.h"
+#include "common/fork.h"
 #include "memory/host.h"
 #include "memory/pool.h"
 #include "plimsoll/error.h"
@@ -21,6 +23,12 @@ int64_t mapped_bytes(int64_t bytes) { return host::round_up(bytes, host::page_si
 
 [[noreturn]] void no_memory(int64_t bytes) {
   fail(ErrorKind::out_of_memory, "memory", "the system has no ", bytes_text(bytes), " for a buffer");
+}
+
+// Taken by threads that read what is on a device; never destroyed.
+ForkMutex& homecoming() {
+  static auto* const mutex = new ForkMutex(LockOrder::devices);
+  return *mutex;
 }
 
 // Gives the one allocation of allocate_shared a tail of `tail` bytes.
@@ -96,6 +104,39 @@ std::shared_ptr<Buffer> Buffer::wrap(void* data, int64_t bytes, std::shared_ptr<
 void Buffer::set_owner(Owner owner) noexcept {
   account::hand_over(owner_, owner, charged_);
   owner_ = owner;
+}
+
+DeviceCopy* Buffer::copy_on(const void* device) const noexcept {
+  if (!copies_) return nullptr;
+  for (const auto& copy : copies_->all) {
+    if (copy->device() == device) return copy.get();
+  }
+  return nullptr;
+}
+
+DeviceCopy& Buffer::add_copy(std::unique_ptr<DeviceCopy> copy) {
+  if (!copies_) copies_ = std::make_unique<Copies>();
+  copies_->all.push_back(std::move(copy));
+  return *copies_->all.back();
+}
+
+bool Buffer::is_current(const DeviceCopy& copy) const noexcept {
+  if (away_.load(std::memory_order_relaxed)) return copies_->newest == &copy;
+  return copy.version_ == version() && !exposed();
+}
+
+void Buffer::written_on(DeviceCopy& copy) noexcept {
+  changed();
+  copy.version_ = version();
+  copies_->newest = &copy;
+  away_.store(true, std::memory_order_release);
+}
+
+void Buffer::come_home() const {
+  const std::lock_guard lock(homecoming());
+  if (!away_.load(std::memory_order_relaxed)) return;  // another thread was first
+  copies_->newest->fetch(data_);
+  away_.store(false, std::memory_order_release);
 }
 
 Buffer::~Buffer() {

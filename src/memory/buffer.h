@@ -1,13 +1,16 @@
-// Buffer: 64-byte aligned bytes on the host, charged to the account. Small ones come from free lists, so that
-// an eager op costs no trip to malloc; large ones are mapped and go back to the OS when dropped.
+// Buffer: 64-byte aligned bytes on the host, charged to the account, and copies of them on devices. Small
+// ones come from free lists, so that an eager op costs no trip to malloc; large ones are mapped and go back
+// to the OS when dropped.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "memory/budget.h"
+#include "memory/device_copy.h"
 
 namespace plimsoll {
 
@@ -32,8 +35,21 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
-  // For code that reads, or that says changed() after it wrote.
-  void* data() const { return data_; }
+  // For code that reads, or that says changed() after it wrote. Fetches them first where the newest contents
+  // are on a device; then it may throw Error{device}.
+  void* data() const {
+    if (away_.load(std::memory_order_acquire)) [[unlikely]]
+      come_home();
+    return data_;
+  }
+  // For code that writes all of them: nothing is fetched, and what is on devices is stale.
+  void* overwrite() noexcept {
+    away_.store(false, std::memory_order_release);
+    changed();
+    return data_;
+  }
+  // Where they lie on the host, whether or not the newest contents are there.
+  void* address() const { return data_; }
   int64_t bytes() const { return bytes_; }
 
   // So that a copy of the contents can be kept as long as it holds. Once a pointer to write with is out
@@ -42,6 +58,18 @@ class Buffer {
   void expose() noexcept { exposed_.store(true, std::memory_order_relaxed); }
   uint64_t version() const noexcept { return version_.load(std::memory_order_relaxed); }
   bool exposed() const noexcept { return exposed_.load(std::memory_order_relaxed); }
+
+  // Copies on devices. Requires: no other thread writes the contents, or changes the copies, meanwhile; any
+  // may read.
+  DeviceCopy* copy_on(const void* device) const noexcept;
+  DeviceCopy& add_copy(std::unique_ptr<DeviceCopy> copy);
+  // Whether it has the contents. Never true in error: contents that someone on the host holds a pointer to
+  // write with count as changed.
+  bool is_current(const DeviceCopy& copy) const noexcept;
+  void copied_to(DeviceCopy& copy) noexcept { copy.version_ = version(); }
+  // The device writes them: from now on they are there alone, until data() is called.
+  void written_on(DeviceCopy& copy) noexcept;
+
   Owner owner() const { return owner_; }
   int64_t charged() const { return charged_; }  // to the account; 0: bytes of someone else
   const std::shared_ptr<Budget>& budget() const { return budget_; }  // that they count in too; may be none
@@ -49,14 +77,22 @@ class Buffer {
   void set_owner(Owner owner) noexcept;
 
  private:
+  struct Copies {
+    std::vector<std::unique_ptr<DeviceCopy>> all;
+    DeviceCopy* newest = nullptr;
+  };
+  void come_home() const;
+
   void* data_ = nullptr;
   int64_t bytes_ = 0;
   int64_t charged_ = 0;  // 0: wrapped
   Owner owner_ = Owner::tensors;
   std::atomic<bool> exposed_{false};
+  mutable std::atomic<bool> away_{false};  // the contents are in a copy alone
   std::atomic<uint64_t> version_{0};
   std::shared_ptr<void> keep_alive_;
   std::shared_ptr<Budget> budget_;
+  std::unique_ptr<Copies> copies_;
 };
 
 }  // namespace plimsoll

@@ -6,7 +6,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "graph/op.h"
+#include "graph/capabilities.h"
 #include "passes/clusters.h"
 #include "passes/passes.h"
 #include "passes/rewriter.h"
@@ -14,24 +14,18 @@
 namespace plimsoll {
 namespace {
 
-// The tile engine keeps one register per value: longer groups would fall out of the L1 cache.
-constexpr size_t kMaxMembers = 40;
-constexpr size_t kMaxArguments = 24;
 constexpr int64_t kWorthSharing = 1024;  // elements of an input that make a joint pass over it pay
 
-enum class Role : uint8_t { other, map, fold };
-
-bool has_tile(const Graph& graph, const Node& node) {
-  if (!node.op->tile) return false;
-  std::vector<TensorType> in;
-  for (const ValueId v : node.inputs) in.push_back(graph.type(v));
-  return node.op->tile(in, graph.type(node.outputs[0]), node.attrs).fn != nullptr;
-}
+using Role = Capabilities::Fuse;
 
 class Fuser {
  public:
-  explicit Fuser(const Graph& graph)
-      : graph_(graph), rewriter_(graph), roles_(find_roles()), clusters_(graph, live(), folds()) {}
+  Fuser(const Graph& graph, const Capabilities& can)
+      : graph_(graph),
+        rewriter_(graph),
+        limits_(can.limits()),
+        roles_(find_roles(can)),
+        clusters_(graph, live(), folds()) {}
 
   Graph run() {
     follow_edges();
@@ -52,20 +46,12 @@ class Fuser {
     return out;
   }
 
-  std::vector<Role> find_roles() const {
-    std::vector<Role> roles(count(), Role::other);
+  std::vector<Role> find_roles(const Capabilities& can) const {
+    std::vector<Role> roles(count(), Role::no);
     for (NodeId n = 0; n < count(); ++n) {
-      if (!rewriter_.live(n)) continue;
-      const Node& node = graph_.node(n);
-      const bool is_fold =
-          node.op->name.starts_with("reduce_") && !node.op->name.starts_with("reduce_window");
-      const bool complex = std::any_of(node.inputs.begin(), node.inputs.end(),
-                                       [&](ValueId v) { return is_complex(graph_.type(v).dtype); });
-      if (complex || graph_.type(node.outputs[0]).shape.elements() == 0) continue;
-      if (is_fold && graph_.type(node.inputs[0]).shape.elements() > 0)
-        roles[n] = Role::fold;
-      else if (has_tile(graph_, node))
-        roles[n] = Role::map;
+      if (!rewriter_.live(n) || !has_code(graph_.node(n))) continue;
+      const NodeCall node(graph_, graph_.node(n));
+      roles[n] = can.fuses(node.call(), node.out);
     }
     return roles;
   }
@@ -95,17 +81,17 @@ class Fuser {
   }
 
   void try_merge(NodeId a, NodeId b) {
-    if (roles_[a] == Role::other || roles_[b] == Role::other || !(space(a) == space(b))) return;
+    if (roles_[a] == Role::no || roles_[b] == Role::no || !(space(a) == space(b))) return;
     const auto& ma = clusters_.members(a);
     const auto& mb = clusters_.members(b);
-    if (clusters_.of(a) == clusters_.of(b) || ma.size() + mb.size() > kMaxMembers) return;
-    if (arguments(ma, mb) > kMaxArguments) return;
+    if (clusters_.of(a) == clusters_.of(b) || ma.size() + mb.size() > limits_.fused_nodes) return;
+    if (arguments(ma, mb) > limits_.fused_arguments) return;
     clusters_.merge(a, b);
   }
 
   void follow_edges() {
     for (NodeId n = 0; n < count(); ++n) {
-      if (roles_[n] == Role::other) continue;
+      if (roles_[n] == Role::no) continue;
       for (const ValueId v : graph_.node(n).inputs) {
         const NodeId p = graph_.value(v).producer;
         if (p != kNone && roles_[p] == Role::map) try_merge(p, n);
@@ -116,14 +102,14 @@ class Fuser {
   void share_inputs() {
     std::unordered_map<ValueId, std::vector<NodeId>> readers;
     for (NodeId n = 0; n < count(); ++n) {
-      if (roles_[n] == Role::other) continue;
+      if (roles_[n] == Role::no) continue;
       for (const ValueId v : graph_.node(n).inputs) {
         if (graph_.type(v).shape == space(n) && graph_.type(v).shape.elements() >= kWorthSharing)
           readers[v].push_back(n);
       }
     }
     for (NodeId n = 0; n < count(); ++n) {  // in running order, for the same result every time
-      if (roles_[n] == Role::other) continue;
+      if (roles_[n] == Role::no) continue;
       for (const ValueId v : graph_.node(n).inputs) {
         const auto it = readers.find(v);
         if (it != readers.end() && it->second.front() != n) try_merge(it->second.front(), n);
@@ -136,6 +122,7 @@ class Fuser {
 
   const Graph& graph_;
   Rewriter rewriter_;
+  Capabilities::Limits limits_;
   std::vector<Role> roles_;
   Clusters clusters_;
 };
@@ -221,8 +208,8 @@ Graph Fuser::rebuild() {
 
 }  // namespace
 
-Graph pass_fuse(const Graph& graph) {
-  const Graph fused = Fuser(graph).run();
+Graph pass_fuse(const Graph& graph, const Capabilities& can) {
+  const Graph fused = Fuser(graph, can).run();
   return Rewriter(fused).copy_all();  // constants that went into bodies are dead outside
 }
 

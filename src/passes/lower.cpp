@@ -1,6 +1,5 @@
-// Ops that no kernel fits become their parts, and the parts theirs.
-#include "device/kernel.h"
-#include "graph/op.h"
+// Ops that the device has no code for become their parts, and the parts theirs.
+#include "graph/capabilities.h"
 #include "passes/passes.h"
 #include "passes/rewriter.h"
 
@@ -9,24 +8,15 @@ namespace {
 
 constexpr int kMaxRounds = 8;  // of ops made of ops made of ops
 
-bool has_kernel(const Graph& graph, const Node& node) {
-  std::vector<TensorType> in, out;
-  for (const ValueId v : node.inputs) in.push_back(graph.type(v));
-  for (const ValueId v : node.outputs) out.push_back(graph.type(v));
-  const KernelQuery query{in, out, node.attrs};
-  for (const KernelDef& k : node.op->kernels) {
-    if (!k.fits || k.fits(query)) return true;
-  }
-  return false;
-}
-
-bool has_no_kernel(const Graph& graph, const Node& node) {
-  return !node.op->tile && !has_kernel(graph, node);
+bool must_go(const Graph& graph, const Node& node, const Capabilities& can) {
+  if (!node.op->decompose || !has_code(node)) return false;
+  const NodeCall n(graph, node);
+  return !can.runs(n.call(), n.out);
 }
 
 }  // namespace
 
-Graph lower_where(const Graph& graph, const std::function<bool(const Graph&, const Node&)>& must) {
+Graph pass_lower(const Graph& graph, const Capabilities& can) {
   Graph current = Rewriter(graph).copy_all();
   for (int round = 0; round < kMaxRounds; ++round) {
     Rewriter r(current);
@@ -34,7 +24,7 @@ Graph lower_where(const Graph& graph, const std::function<bool(const Graph&, con
     for (NodeId n = 0; n < current.nodes().size(); ++n) {
       const Node& node = current.node(n);
       if (!r.live(n)) continue;
-      if (!node.op->decompose || !must(current, node)) {
+      if (!must_go(current, node, can)) {
         r.copy(n);
         continue;
       }
@@ -48,7 +38,5 @@ Graph lower_where(const Graph& graph, const std::function<bool(const Graph&, con
   }
   return current;
 }
-
-Graph pass_lower(const Graph& graph) { return lower_where(graph, has_no_kernel); }
 
 }  // namespace plimsoll

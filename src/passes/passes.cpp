@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "plimsoll/error.h"
 
@@ -10,11 +11,24 @@ namespace {
 
 // Simplifying and sharing open the way for each other and for folding; matching wants clean chains; fusing
 // comes after all that, and casting again what was shared last.
+template <Graph (*F)(const Graph&)>
+Graph on_any_device(const Graph& graph, const Capabilities&) {
+  return F(graph);
+}
+
 constexpr std::array kPasses = {
-    Pass{"lower", pass_lower}, Pass{"trim", pass_trim},     Pass{"simplify", pass_simplify},
-    Pass{"fold", pass_fold},   Pass{"share", pass_share},   Pass{"layout", pass_layout},
-    Pass{"masks", pass_masks}, Pass{"norm", pass_norm},     Pass{"match", pass_match},
-    Pass{"fuse", pass_fuse},   Pass{"recast", pass_recast},
+    Pass{"lower", pass_lower},
+    Pass{"trim", on_any_device<pass_trim>},
+    Pass{"simplify", on_any_device<pass_simplify>},
+    Pass{"fold", on_any_device<pass_fold>},
+    Pass{"share", on_any_device<pass_share>},
+    Pass{"layout", on_any_device<pass_layout>},
+    Pass{"masks", on_any_device<pass_masks>},
+    Pass{"norm", on_any_device<pass_norm>},
+    Pass{"match", on_any_device<pass_match>},
+    Pass{"lower", pass_lower},
+    Pass{"fuse", pass_fuse},
+    Pass{"recast", on_any_device<pass_recast>},
 };
 
 Graph checked(Graph graph) {
@@ -28,7 +42,7 @@ Graph checked(Graph graph) {
 
 std::span<const Pass> all_passes() { return kPasses; }
 
-Graph run_passes(const Graph& graph, std::span<const std::string> skip) {
+Graph run_passes(const Graph& graph, std::span<const std::string> skip, const Capabilities& can) {
   for (const std::string& name : skip) {
     const bool known = name == "all" || std::any_of(kPasses.begin(), kPasses.end(),
                                                     [&](const Pass& p) { return p.name == name; });
@@ -38,9 +52,9 @@ Graph run_passes(const Graph& graph, std::span<const std::string> skip) {
     return std::any_of(skip.begin(), skip.end(),
                        [&](const std::string& s) { return s == name || s == "all"; });
   };
-  Graph current = checked(pass_lower(graph));
-  for (const Pass& pass : kPasses) {
-    if (pass.run != pass_lower && !skipped(pass.name)) current = checked(pass.run(current));
+  Graph current = checked(pass_lower(graph, can));
+  for (const Pass& pass : std::span(kPasses).subspan(1)) {
+    if (pass.run == pass_lower || !skipped(pass.name)) current = checked(pass.run(current, can));
   }
   return current;
 }

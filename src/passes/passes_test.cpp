@@ -81,7 +81,7 @@ TEST(Passes, AnUnknownNameIsRefused) {
 TEST(Passes, GraphsVerifyAfterEachOne) {
   Graph g = pass_lower(network());
   for (const Pass& p : all_passes()) {
-    g = p.run(g);
+    g = p.run(g, cpu_capabilities());
     EXPECT_NO_THROW(g.verify()) << p.name;
   }
 }

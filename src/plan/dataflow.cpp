@@ -2,48 +2,17 @@
 
 #include <algorithm>
 
-#include "graph/op.h"
+#include "graph/capabilities.h"
 
 namespace plimsoll {
 namespace {
 
-std::vector<TensorType> types_of(const Graph& graph, const std::vector<ValueId>& values) {
-  std::vector<TensorType> types;
-  types.reserve(values.size());
-  for (const ValueId v : values) types.push_back(graph.type(v));
-  return types;
-}
-
 bool is_constant(const Node& node) { return node.op->name == "constant"; }
-
-// Element i of the output depends on element i of the input alone, and both have the same size.
-bool same_elements(const TensorType& in, const TensorType& out) {
-  return in.shape.elements() == out.shape.elements() && size_of(in.dtype) == size_of(out.dtype);
-}
-
-uint64_t in_place_mask(const OpCall& call, const std::vector<TensorType>& out, int index) {
-  const TensorType& type = out[static_cast<size_t>(index)];
-  const size_t inputs = std::min<size_t>(call.in.size(), 64);
-  uint64_t mask = 0;
-  if (call.op.tile != nullptr && call.op.tile(call.in, type, call.attrs).fn != nullptr) {
-    for (size_t i = 0; i < inputs; ++i) {
-      if (same_elements(call.in[i], type)) mask |= uint64_t{1} << i;
-    }
-  }
-  if (call.op.in_place != nullptr) {
-    const uint64_t allowed = call.op.in_place(call, index);
-    const int64_t bytes = byte_size(type.dtype, type.shape);
-    for (size_t i = 0; i < inputs; ++i) {
-      const bool large_enough = byte_size(call.in[i].dtype, call.in[i].shape) >= bytes;
-      if (large_enough) mask |= allowed & (uint64_t{1} << i);
-    }
-  }
-  return mask;
-}
 
 }  // namespace
 
-Dataflow::Dataflow(const Graph& graph, bool reuse, bool fixed_order) : graph_(graph) {
+Dataflow::Dataflow(const Graph& graph, bool reuse, bool fixed_order, const Capabilities* can)
+    : graph_(graph) {
   bytes_.reserve(graph.values().size());
   for (const Value& v : graph.values()) bytes_.push_back(byte_size(v.type.dtype, v.type.shape));
   find_roots();
@@ -52,7 +21,7 @@ Dataflow::Dataflow(const Graph& graph, bool reuse, bool fixed_order) : graph_(gr
   in_place_.resize(runs_.size());
   for (Run r = 0; r < runs_.size(); ++r) in_place_[r].assign(node(r).outputs.size(), 0);
   if (!reuse) return;
-  find_in_place();
+  find_in_place(can);
   place_updates(fixed_order);
 }
 
@@ -117,14 +86,14 @@ void Dataflow::find_readers() {
   }
 }
 
-void Dataflow::find_in_place() {
+void Dataflow::find_in_place(const Capabilities* can) {
   for (Run r = 0; r < runs_.size(); ++r) {
     const Node& n = node(r);
-    if (n.op->tile == nullptr && n.op->in_place == nullptr) continue;
-    const std::vector<TensorType> in = types_of(graph_, n.inputs);
-    const std::vector<TensorType> out = types_of(graph_, n.outputs);
-    for (size_t k = 0; k < out.size(); ++k) {
-      in_place_[r][k] = in_place_mask({*n.op, in, n.attrs}, out, static_cast<int>(k));
+    if (can == nullptr && n.op->tile == nullptr && n.op->in_place == nullptr) continue;
+    const NodeCall call(graph_, n);
+    for (size_t k = 0; k < call.out.size(); ++k) {
+      const int out = static_cast<int>(k);
+      in_place_[r][k] = can ? can->in_place(call.call(), call.out, out) : op_in_place(call.call(), call.out, out);
     }
   }
 }

@@ -11,13 +11,16 @@
 
 namespace plimsoll {
 
+class Capabilities;
+
 class Dataflow {
  public:
   // A node that runs, by its position in the graph's order among those that do.
   using Run = uint32_t;
 
   // fixed_order: the nodes will run in the graph's order, so that no constraint can be added.
-  Dataflow(const Graph& graph, bool reuse, bool fixed_order);
+  // `can`: whose rules of working in place hold; nullptr: those of the ops themselves.
+  Dataflow(const Graph& graph, bool reuse, bool fixed_order, const Capabilities* can = nullptr);
 
   const Graph& graph() const { return graph_; }
   // Neither constants nor alias ops nor nodes that nothing depends on.
@@ -48,7 +51,7 @@ class Dataflow {
   void find_roots();
   void find_runs();
   void find_readers();
-  void find_in_place();
+  void find_in_place(const Capabilities* can);
   void place_updates(bool fixed_order);
   bool can_update_in_place(ValueId variable, ValueId next, bool fixed_order);
   bool reaches(Run from, const std::vector<Run>& any_of);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/capabilities.h"
 #include "plan/dataflow.h"
 #include "plan/lifetimes.h"
 #include "plan/offsets.h"
@@ -36,8 +37,18 @@ std::vector<ValueId> variables_to_stage(const Dataflow& flow) {
   return staged;
 }
 
-Candidate measure(const Dataflow& flow, std::span<const int64_t> scratch, Order order, bool reuse) {
+// Where all sizes are multiples of it, all offsets are too.
+void align(std::vector<OffsetItem>& items, int64_t alignment) {
+  for (OffsetItem& item : items) {
+    if (item.bytes > 0 && item.bytes < INT64_MAX - alignment)
+      item.bytes = (item.bytes + alignment - 1) / alignment * alignment;
+  }
+}
+
+Candidate measure(const Dataflow& flow, std::span<const int64_t> scratch, Order order,
+                  const PlanOptions& options) {
   Candidate c;
+  const bool reuse = options.reuse;
   c.lifetimes = find_lifetimes(flow, order, reuse);
   const int32_t steps = static_cast<int32_t>(order.size());
   for (const Block& block : c.lifetimes.blocks) {
@@ -50,6 +61,7 @@ Candidate measure(const Dataflow& flow, std::span<const int64_t> scratch, Order 
     c.items.push_back({bytes, reuse ? step : 0, reuse ? step : steps + 1});
   }
   for (const ValueId v : variables_to_stage(flow)) c.items.push_back({flow.bytes(v), steps, steps + 1});
+  if (options.can) align(c.items, options.can->limits().alignment);
   c.bound = live_bytes_bound(c.items);
   c.order = std::move(order);
   return c;
@@ -61,13 +73,13 @@ std::vector<Candidate> candidates(const Dataflow& flow, std::span<const int64_t>
   if (!options.reorder) {
     Order order(flow.runs().size());
     for (Dataflow::Run r = 0; r < order.size(); ++r) order[r] = r;
-    list.push_back(measure(flow, scratch, std::move(order), options.reuse));
+    list.push_back(measure(flow, scratch, std::move(order), options));
     return list;
   }
-  list.push_back(measure(flow, scratch, graph_order(flow, true), options.reuse));
-  list.push_back(measure(flow, scratch, graph_order(flow, false), options.reuse));
-  list.push_back(measure(flow, scratch, post_order(flow), options.reuse));
-  list.push_back(measure(flow, scratch, list_order(flow), options.reuse));
+  list.push_back(measure(flow, scratch, graph_order(flow, true), options));
+  list.push_back(measure(flow, scratch, graph_order(flow, false), options));
+  list.push_back(measure(flow, scratch, post_order(flow), options));
+  list.push_back(measure(flow, scratch, list_order(flow), options));
   // Of equal ones the first is kept: close to the graph's order, which passes have thought about.
   std::stable_sort(list.begin(), list.end(),
                    [](const Candidate& a, const Candidate& b) { return a.bound < b.bound; });
@@ -136,7 +148,7 @@ std::vector<PlanCopy> copies_of(const Dataflow& flow, const Candidate& c, const 
 }  // namespace
 
 Plan Plan::make(const Graph& graph, std::span<const int64_t> scratch, const PlanOptions& options) {
-  const Dataflow flow(graph, options.reuse, !options.reorder);
+  const Dataflow flow(graph, options.reuse, !options.reorder, options.can);
   const Candidate best = best_of(candidates(flow, scratch, options));
   Plan plan;
   plan.scratch_.assign(graph.nodes().size(), 0);

@@ -12,11 +12,13 @@
 
 namespace plimsoll {
 
+class Capabilities;
+
 // Where the bytes of a value are.
 struct Place {
   enum class Kind : uint8_t { none, arena, input, variable, constant, output };
   Kind kind = Kind::none;  // none: nobody reads the value and its op need not run
-  // arena: byte offset, a multiple of 64. input, variable, output: index into the graph's list. constant: the
+  // arena: byte offset, a multiple of 64 or what the device asks for. input, variable, output: index into the graph's list. constant: the
   // NodeId.
   int64_t at = 0;
   bool operator==(const Place&) const = default;
@@ -34,6 +36,8 @@ struct PlanCopy {
 struct PlanOptions {
   bool reuse = true;    // false: every value its own bytes, nothing in place (the oracle of tests)
   bool reorder = true;  // false: nodes run in the graph's order
+  // Of the device that it is for; nullptr: the CPU, whose rules are those of the ops.
+  const Capabilities* can = nullptr;
 };
 
 class Plan {

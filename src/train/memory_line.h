@@ -4,6 +4,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "memory/budget.h"
 #include "plimsoll/model.h"
@@ -13,9 +15,9 @@ namespace plimsoll {
 
 MemoryForecast forecast_step(const Trainer& trainer, const BatchTypes& types, int64_t batches_held);
 
-// A Budget with the line given as `memory` (empty: none, only the process's line holds). From begin() to its
-// end all that this thread and the readers' threads take counts in it, and all that the model and the data
-// hold. Belongs to the thread that made it.
+// A Budget with the line given as `memory` (FitArgs; empty: none, only the process's line holds), and the
+// lines of devices named there. From begin() to its end all that this thread and the readers' threads take
+// counts in it, and all that the model and the data hold. Belongs to the thread that made it.
 class MemoryLine {
  public:
   MemoryLine(const std::string& memory, Trainer& trainer);
@@ -31,7 +33,21 @@ class MemoryLine {
   void count_held(const Dataset& data, const Dataset* validation);
 
   Trainer& trainer_;
+  // The line of a device while it lives; then the one before.
+  class DeviceLine {
+   public:
+    DeviceLine(std::shared_ptr<Device> device, int64_t limit);
+    DeviceLine(DeviceLine&&) = default;
+    ~DeviceLine();
+
+   private:
+    std::shared_ptr<Device> device_;
+    int64_t before_;
+  };
+  void draw(std::string_view line);
+
   std::shared_ptr<Budget> budget_;  // nullptr: none
+  std::vector<DeviceLine> devices_;
   std::optional<BudgetScope> scope_;
   bool counts_model_ = false;
 };

@@ -36,6 +36,7 @@ void Model::set_threads(int threads) {
   require(threads >= 0, name(), "expected a number of threads >= 0, got ", threads);
   body().trainer.set_threads(threads);
 }
+void Model::set_device(const std::string& device) { body().trainer.set_device(device); }
 void Model::stop_training() { body().stop_training = true; }
 void Model::stop_evaluating() { body().stop_evaluating = true; }
 void Model::stop_predicting() { body().stop_predicting = true; }

@@ -7,6 +7,7 @@
 #include "memory/arena.h"
 #include "memory/buffer.h"
 #include "plimsoll/autodiff.h"
+#include "plimsoll/devices.h"
 #include "plimsoll/error.h"
 #include "plimsoll/graph.h"
 #include "plimsoll/ops/math.h"
@@ -113,6 +114,7 @@ void Trainer::compile(const CompileArgs& args) {
   require(args.threads >= 0, "compile", "expected a number of threads >= 0, got ", args.threads);
   const InUse::Turn turn(in_use_, "compile", kOneAtATime);
   const BudgetScope scope(budget_);
+  std::shared_ptr<Device> device = find_device(args.device);
   const bool half = args.auto_scale_loss && network_->dtype_policy() == "mixed_float16";
   auto optimizer = std::make_unique<OptimizerState>(half ? with_loss_scale(args.optimizer) : args.optimizer);
   // What does not fit the outputs is said now, where they are known.
@@ -120,6 +122,7 @@ void Trainer::compile(const CompileArgs& args) {
   CompileArgs kept = args;
   args_ = std::move(kept);
   optimizer_ = std::move(optimizer);
+  device_ = std::move(device);
   objective_ = nullptr;
   forget_programs();
 }
@@ -128,6 +131,19 @@ void Trainer::set_threads(int threads) {
   if (threads == args_.threads) return;
   args_.threads = threads;
   forget_programs();
+}
+
+void Trainer::set_device(const std::string& name) {
+  std::shared_ptr<Device> device = find_device(name);
+  args_.device = name;
+  if (device_ == device) return;
+  device_ = std::move(device);
+  forget_programs();
+}
+
+const std::shared_ptr<Device>& Trainer::device() const {
+  if (!device_) device_ = find_device(args_.device);
+  return *device_;
 }
 
 void Trainer::forget_programs() {
@@ -206,6 +222,7 @@ CompileOptions Trainer::compile_options() const {
   CompileOptions options;
   options.threads = args_.threads;
   options.arena = arena_;
+  options.device = device();
   return options;
 }
 

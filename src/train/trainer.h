@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -53,6 +54,9 @@ class Trainer {
   StepForecast forecast(StepKind kind, const BatchTypes& types) const;
   // Of the programs from now on.
   void set_threads(int threads);
+  void set_device(const std::string& name);
+  // What they run on; nullptr: the CPU.
+  const std::shared_ptr<Device>& device() const;
   // The weight of each class in training steps from now on; empty: none.
   void set_class_weight(const std::map<int64_t, double>& weights);
   Logs logs() const;  // loss and metrics since reset_metrics()
@@ -99,7 +103,8 @@ class Trainer {
   std::shared_ptr<Arena> arena_;
   Programs programs_;
   InUse in_use_;
-  std::vector<Tensor> inputs_, outputs_;  // of the step that runs
+  mutable std::optional<std::shared_ptr<Device>> device_;  // empty: not looked for yet
+  std::vector<Tensor> inputs_, outputs_;                   // of the step that runs
   double last_loss_ = 0;
 };
 
