@@ -4,7 +4,6 @@
 
 #include <unordered_map>
 
-#include "device/cpu/tile.h"
 #include "memory/buffer.h"
 #include "ops/elementwise.h"
 #include "plimsoll/contents.h"
@@ -182,7 +181,7 @@ class Translation {
     }
     const Tile tile = node.op->tile(in, out, node.attrs);
     if (!tile.fn) refuse(node);
-    return {program_.call(tile.fn, tile.params, operands, out.dtype)};
+    return {program_.call(tile, operands, out.dtype)};
   }
 
   void output(int argument, ValueId id) {
@@ -228,8 +227,7 @@ std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) {
 }
 
 Kernel prepare(const KernelQuery& q) {
-  return Translation(body_of(q.attrs))
-      .translate()
+  return tile_program(body_of(q.attrs))
       .build("fused", static_cast<int>(q.in.size() + q.out.size()), q.threads);
 }
 
@@ -281,7 +279,7 @@ constexpr OpDef kDefs[] = {{.name = "fused",
 
 std::span<const OpDef> ops_fused() { return kDefs; }
 
-Kernel prepare_elementwise(const OpDef& op, const KernelQuery& q) {
+TileProgram tile_program(const OpDef& op, const KernelQuery& q) {
   const Shape& space = q.out[0].shape;
   const Tile tile = op.tile ? op.tile(q.in, q.out[0], q.attrs) : Tile{};
   if (!tile.fn) fail(ErrorKind::unsupported, op.name, "no tile for these types");
@@ -291,14 +289,20 @@ Kernel prepare_elementwise(const OpDef& op, const KernelQuery& q) {
     operands.push_back(
         program.read(static_cast<int>(i), q.in[i].dtype, broadcast_strides(q.in[i].shape, space)));
   }
-  program.write(static_cast<int>(q.in.size()), program.call(tile.fn, tile.params, operands, q.out[0].dtype));
-  return program.build(std::string(op.name), static_cast<int>(q.in.size()) + 1, q.threads);
+  program.write(static_cast<int>(q.in.size()), program.call(tile, operands, q.out[0].dtype));
+  return program;
 }
+
+Kernel prepare_elementwise(const OpDef& op, const KernelQuery& q) {
+  return tile_program(op, q).build(std::string(op.name), static_cast<int>(q.in.size()) + 1, q.threads);
+}
+
+TileProgram tile_program(const Graph& body) { return Translation(body).translate(); }
 
 bool can_fuse(const Graph& body) {
   try {
     const int arguments = static_cast<int>(body.inputs().size() + body.outputs().size());
-    Translation(body).translate().build("fused", arguments, 1);
+    tile_program(body).build("fused", arguments, 1);
     return true;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::unsupported) throw;

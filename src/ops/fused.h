@@ -1,12 +1,14 @@
 // Element-wise ops, one by one and fused, as kernels of the tile engine.
 #pragma once
 
-#include "device/kernel.h"
+#include "device/cpu/tile.h"
 #include "graph/op.h"
 
 namespace plimsoll {
 
-// The kernel of an op that has tiles (OpDef::tile). Throws Error{unsupported} if it has none for these types.
+// An op that has tiles (OpDef::tile) as a program of the tile engine, and as a kernel. Throw
+// Error{unsupported} if it has none for these types.
+TileProgram tile_program(const OpDef& op, const KernelQuery& q);
 Kernel prepare_elementwise(const OpDef& op, const KernelQuery& q);
 
 // Whether "fused" can run this body. Its nodes may be
@@ -16,5 +18,8 @@ Kernel prepare_elementwise(const OpDef& op, const KernelQuery& q);
 // The space is the largest shape among the values; every other shape broadcasts to it. Outputs have as many
 // elements as the space (a reshape of one, or broadcast_to of an input, too), or are reductions.
 bool can_fuse(const Graph& body);
+
+// The body as a program of the tile engine. Throws Error{unsupported} if it holds anything else.
+TileProgram tile_program(const Graph& body);
 
 }  // namespace plimsoll

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "device/cpu/tile_plan.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll {
@@ -47,12 +46,11 @@ int TileProgram::constant(std::shared_ptr<const void> bytes, DType dtype, const 
   return value;
 }
 
-int TileProgram::call(TileFn fn, const std::array<double, 4>& params, std::span<const int> operands,
-                      DType result) {
+int TileProgram::call(const Tile& tile, std::span<const int> operands, DType result) {
   require(operands.size() <= kTileOperands, "tile", "expected at most ", kTileOperands, " operands, got ",
           operands.size());
   if (is_complex(result)) fail(ErrorKind::unsupported, "tile", "no element-wise kernels of ", result);
-  calls_.push_back({fn, params, {operands.begin(), operands.end()}});
+  calls_.push_back({tile, {operands.begin(), operands.end()}});
   values_.push_back({result, -1, static_cast<int>(calls_.size()) - 1});
   return static_cast<int>(values_.size()) - 1;
 }
@@ -63,10 +61,32 @@ void TileProgram::fold(int argument, int value, Fold kind, const TileStrides& st
   folds_.push_back({argument, value, kind, strides, elements});
 }
 
-Kernel TileProgram::build(std::string name, int arguments, int threads) const {
-  TilePlan plan = plan_tiles(*this, arguments, std::max(1, threads));
-  const int64_t scratch = plan.shared_bytes + plan.thread_bytes * plan.threads;
-  return make_kernel<TilePlan, run_tiles>(std::move(name), std::move(plan), scratch);
+TileSpace::TileSpace(const TileProgram& program)
+    : reads(program.reads().size()), folds(program.folds().size()) {
+  size_t previous = 0;  // axis of the space
+  for (int i = 0; i < program.space().rank(); ++i) {
+    const size_t axis = static_cast<size_t>(i);
+    const int64_t size = program.space()[i];
+    if (size == 1) continue;
+    const auto walks_on = [&](const auto& a) { return a.strides[previous] == a.strides[axis] * size; };
+    const bool join = rank > 0 && std::ranges::all_of(program.reads(), walks_on) &&
+                      std::ranges::all_of(program.folds(), walks_on);
+    if (!join) sizes[static_cast<size_t>(rank++)] = 1;
+    const size_t at = static_cast<size_t>(rank - 1);
+    sizes[at] *= size;
+    for (size_t r = 0; r < reads.size(); ++r) reads[r][at] = program.reads()[r].strides[axis];
+    for (size_t f = 0; f < folds.size(); ++f) folds[f][at] = program.folds()[f].strides[axis];
+    previous = axis;
+  }
+  if (rank == 0) sizes[static_cast<size_t>(rank++)] = 1;
+}
+
+bool TileSpace::is_dense(const TileStrides& strides) const {
+  int64_t stride = 1;
+  for (size_t d = static_cast<size_t>(rank); d-- > 0; stride *= sizes[d]) {
+    if (sizes[d] != 1 && strides[d] != stride) return false;
+  }
+  return true;
 }
 
 }  // namespace plimsoll

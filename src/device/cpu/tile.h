@@ -36,8 +36,7 @@ class TileProgram {
     std::shared_ptr<const void> constant;
   };
   struct Call {
-    TileFn fn;
-    std::array<double, 4> params;
+    Tile tile;
     std::vector<int> operands;
   };
   struct Value {
@@ -63,7 +62,7 @@ class TileProgram {
   int read(int argument, DType dtype, const TileStrides& strides);
   // The same for bytes known now, kept alive by the kernel.
   int constant(std::shared_ptr<const void> bytes, DType dtype, const TileStrides& strides);
-  int call(TileFn fn, const std::array<double, 4>& params, std::span<const int> operands, DType result);
+  int call(const Tile& tile, std::span<const int> operands, DType result);
   // An output with one element per point of the space, in row-major order.
   void write(int argument, int value);
   // An output of `elements` elements that folds the value over the axes where `strides` is 0.
@@ -72,14 +71,33 @@ class TileProgram {
   // `arguments`: inputs and outputs of the kernel. Throws Error{unsupported} if the registers do not suffice.
   Kernel build(std::string name, int arguments, int threads) const;
 
+  const Shape& space() const { return space_; }
+  const std::vector<Read>& reads() const { return reads_; }
+  const std::vector<Call>& calls() const { return calls_; }
+  const std::vector<Value>& values() const { return values_; }  // in the order they are made
+  const std::vector<Write>& writes() const { return writes_; }
+  const std::vector<FoldTo>& folds() const { return folds_; }
+  DType dtype_of(int value) const { return values_[static_cast<size_t>(value)].dtype; }
+
  private:
-  friend struct TilePlanner;
   Shape space_;
   std::vector<Read> reads_;
   std::vector<Call> calls_;
   std::vector<Value> values_;
   std::vector<Write> writes_;
   std::vector<FoldTo> folds_;
+};
+
+// The space of a program with as few axes as its reads and folds allow: axes that all of them walk as one are
+// joined, axes of size 1 left out. At least one axis.
+struct TileSpace {
+  explicit TileSpace(const TileProgram& program);
+  // Whether `strides` are those of the space itself, row-major.
+  bool is_dense(const TileStrides& strides) const;
+
+  int rank = 0;
+  TileStrides sizes{};
+  std::vector<TileStrides> reads, folds;  // strides, one per read and per fold of the program
 };
 
 // Row-major strides of `shape`, seen from `space` to which it broadcasts (aligned at the last axis).

@@ -27,13 +27,13 @@ TileFn copy_function(size_t size) {
 
 }  // namespace
 
-// Builds the plan in steps: shape (collapse, tile size, chunks), then registers, loads and calls.
+// Builds the plan in steps: shape (axes, tile size, chunks), then registers, loads and calls.
 struct TilePlanner {
   const TileProgram& program;
+  TileSpace space;
   TilePlan plan;
-  std::vector<TileStrides> read_strides, fold_strides;  // of the collapsed space
-  std::vector<bool> linear;                             // per read: the argument itself, element by element
-  int64_t period = 1;                                   // tiles and chunks begin at multiples of this
+  std::vector<bool> linear;  // per read: the argument itself, element by element
+  int64_t period = 1;        // tiles and chunks begin at multiples of this
   size_t value_bytes = 1;
 
   // Registers.
@@ -42,7 +42,7 @@ struct TilePlanner {
   std::vector<int> free_slots;
   int slots = 0;
 
-  explicit TilePlanner(const TileProgram& p) : program(p) {}
+  explicit TilePlanner(const TileProgram& p) : program(p), space(p) {}
 
   int new_slot() {
     if (slots == kTileSlots) fail(ErrorKind::unsupported, "tile", "too many values in one kernel");
@@ -54,61 +54,25 @@ struct TilePlanner {
     return slot;
   }
 
-  bool is_linear(const TileProgram::Read& read) const {
-    int64_t stride = 1;
-    for (int i = program.space_.rank() - 1; i >= 0; --i) {
-      const int64_t size = program.space_[i];
-      if (size != 1 && read.strides[static_cast<size_t>(i)] != stride) return false;
-      stride *= size;
-    }
-    return read.argument >= 0;
-  }
-
-  // Axes that every reader and every fold walks as one become one.
-  void collapse() {
-    plan.total = program.space_.elements();
-    for (const auto& r : program.reads_) linear.push_back(is_linear(r));
-    const auto joins = [&](const TileStrides& s, size_t outer, size_t inner, int64_t size) {
-      return s[outer] == s[inner] * size;
-    };
-    read_strides.resize(program.reads_.size());
-    fold_strides.resize(program.folds_.size());
-    std::vector<size_t> axes;  // of the space, one per collapsed axis: its innermost
-    size_t previous = 0;
-    for (int i = 0; i < program.space_.rank(); ++i) {
-      const size_t axis = static_cast<size_t>(i);
-      const int64_t size = program.space_[i];
-      if (size == 1) continue;
-      bool join = plan.rank > 0;
-      for (size_t r = 0; join && r < program.reads_.size(); ++r) {
-        join = linear[r] || joins(program.reads_[r].strides, previous, axis, size);
-      }
-      for (size_t f = 0; join && f < program.folds_.size(); ++f) {
-        join = joins(program.folds_[f].strides, previous, axis, size);
-      }
-      if (!join) plan.dims[static_cast<size_t>(plan.rank++)] = 1;
-      const size_t at = static_cast<size_t>(plan.rank - 1);
-      plan.dims[at] *= size;
-      for (size_t r = 0; r < read_strides.size(); ++r) read_strides[r][at] = program.reads_[r].strides[axis];
-      for (size_t f = 0; f < fold_strides.size(); ++f) fold_strides[f][at] = program.folds_[f].strides[axis];
-      previous = axis;
-    }
-    if (plan.rank == 0) {
-      plan.rank = 1;
-      plan.dims[0] = 1;
-    }
-    plan.inner = plan.dims[static_cast<size_t>(plan.rank - 1)];
+  // Axes that every reader and every fold walks as one are one.
+  void shape() {
+    plan.total = program.space().elements();
+    plan.rank = space.rank;
+    plan.dims = space.sizes;
+    plan.inner = plan.dims[last()];
+    for (size_t r = 0; r < program.reads().size(); ++r)
+      linear.push_back(program.reads()[r].argument >= 0 && space.is_dense(space.reads[r]));
   }
 
   size_t last() const { return static_cast<size_t>(plan.rank - 1); }
 
   // Whether all folds keep axis `d` (stride not 0), or all drop it.
   bool all_keep(size_t d) const {
-    return std::all_of(fold_strides.begin(), fold_strides.end(),
+    return std::all_of(space.folds.begin(), space.folds.end(),
                        [&](const TileStrides& s) { return s[d] != 0; });
   }
   bool all_drop(size_t d) const {
-    return std::all_of(fold_strides.begin(), fold_strides.end(),
+    return std::all_of(space.folds.begin(), space.folds.end(),
                        [&](const TileStrides& s) { return s[d] == 0; });
   }
 
@@ -126,7 +90,7 @@ struct TilePlanner {
   }
 
   void choose_chunks() {
-    if (program.folds_.empty()) return cut(period);
+    if (program.folds().empty()) return cut(period);
     int prefix_rank = 0;
     int64_t prefix = 1;
     while (prefix_rank < plan.rank && all_keep(static_cast<size_t>(prefix_rank))) {
@@ -139,7 +103,7 @@ struct TilePlanner {
     if (columns) return cut_columns(prefix);
     plan.partial = true;
     int64_t elements = 0;
-    for (const auto& f : program.folds_) elements = std::max(elements, f.elements);
+    for (const auto& f : program.folds()) elements = std::max(elements, f.elements);
     // The partial results must stay small beside what is folded.
     const int64_t copies = std::clamp<int64_t>(plan.total / (8 * elements), 1, 256);
     const int64_t least = std::max(kChunk, divide_up(plan.total, copies));
@@ -161,12 +125,12 @@ struct TilePlanner {
   }
 
   void lifetimes() {
-    last_use.assign(program.values_.size(), -1);
-    for (size_t c = 0; c < program.calls_.size(); ++c) {
-      for (const int v : program.calls_[c].operands) last_use[static_cast<size_t>(v)] = static_cast<int>(c);
+    last_use.assign(program.values().size(), -1);
+    for (size_t c = 0; c < program.calls().size(); ++c) {
+      for (const int v : program.calls()[c].operands) last_use[static_cast<size_t>(v)] = static_cast<int>(c);
     }
-    for (const auto& f : program.folds_) last_use[static_cast<size_t>(f.value)] = INT32_MAX;
-    for (const auto& v : program.values_) value_bytes = std::max(value_bytes, register_size(v.dtype));
+    for (const auto& f : program.folds()) last_use[static_cast<size_t>(f.value)] = INT32_MAX;
+    for (const auto& v : program.values()) value_bytes = std::max(value_bytes, register_size(v.dtype));
   }
 
   void add_call(std::vector<TilePlan::Call>& list, TileFn fn, int from, int to) {
@@ -199,21 +163,21 @@ struct TilePlanner {
   }
 
   void load(size_t index, size_t value) {
-    const TileProgram::Read& read = program.reads_[index];
+    const TileProgram::Read& read = program.reads()[index];
     const size_t size = size_of(read.dtype);
     bool once = false;
     int slot;
     if (linear[index]) {
       slot = moving_slot(read.argument, size);
     } else {
-      const TilePlan::LoadKind kind = kind_of_load(read_strides[index]);
+      const TilePlan::LoadKind kind = kind_of_load(space.reads[index]);
       once = kind == TilePlan::LoadKind::once;
       slot = kind == TilePlan::LoadKind::row ? new_slot() : new_register();
       plan.positioned = plan.positioned || !once;
       if (read.constant) plan.keep_alive.push_back(read.constant);
       (once ? plan.once : plan.loads)
           .push_back({kind, static_cast<uint16_t>(slot), static_cast<uint16_t>(size), read.argument,
-                      read.constant.get(), read_strides[index], repeat_of(read_strides[index])});
+                      read.constant.get(), space.reads[index], repeat_of(space.reads[index])});
     }
     if (is_half(read.dtype)) {
       const int wide = new_register();
@@ -232,20 +196,20 @@ struct TilePlanner {
 
   // The output argument that value is written to while it is made, or -1.
   int direct_output(size_t value) const {
-    if (is_half(program.values_[value].dtype)) return -1;
-    for (const auto& w : program.writes_) {
+    if (is_half(program.values()[value].dtype)) return -1;
+    for (const auto& w : program.writes()) {
       if (static_cast<size_t>(w.value) == value) return w.argument;
     }
     return -1;
   }
 
   void call(size_t index, size_t value) {
-    const TileProgram::Call& call = program.calls_[index];
-    TilePlan::Call out{call.fn, call.params, static_cast<uint16_t>(call.operands.size()), {}, 0};
+    const TileProgram::Call& call = program.calls()[index];
+    TilePlan::Call out{call.tile.fn, call.tile.params, static_cast<uint16_t>(call.operands.size()), {}, 0};
     for (size_t i = 0; i < call.operands.size(); ++i) {
       out.in[i] = static_cast<uint16_t>(slot_of[static_cast<size_t>(call.operands[i])]);
     }
-    const DType dtype = program.values_[value].dtype;
+    const DType dtype = program.values()[value].dtype;
     const int direct = direct_output(value);
     const int slot = direct >= 0 ? moving_slot(direct, size_of(dtype)) : take_register();
     out.out = static_cast<uint16_t>(slot);
@@ -260,9 +224,9 @@ struct TilePlanner {
   }
 
   void write_copies(size_t value, int direct) {
-    const DType dtype = program.values_[value].dtype;
+    const DType dtype = program.values()[value].dtype;
     const TileFn fn = is_half(dtype) ? half_functions(dtype).narrow : copy_function(size_of(dtype));
-    for (const auto& w : program.writes_) {
+    for (const auto& w : program.writes()) {
       if (static_cast<size_t>(w.value) != value || w.argument == direct) continue;
       add_call(plan.calls, fn, slot_of[value], moving_slot(w.argument, size_of(dtype)));
     }
@@ -274,15 +238,15 @@ struct TilePlanner {
       const size_t v = static_cast<size_t>(operands[i]);
       const bool again = std::find(operands.begin(), operands.begin() + static_cast<int64_t>(i),
                                    operands[i]) != operands.begin() + static_cast<int64_t>(i);
-      if (again || last_use[v] != static_cast<int>(index) || program.values_[v].call < 0) continue;
+      if (again || last_use[v] != static_cast<int>(index) || program.values()[v].call < 0) continue;
       if (direct_output(v) < 0) free_slots.push_back(slot_of[v]);
     }
   }
 
   void give_registers() {
-    slot_of.assign(program.values_.size(), -1);
-    for (size_t v = 0; v < program.values_.size(); ++v) {
-      const TileProgram::Value& value = program.values_[v];
+    slot_of.assign(program.values().size(), -1);
+    for (size_t v = 0; v < program.values().size(); ++v) {
+      const TileProgram::Value& value = program.values()[v];
       if (value.read >= 0) {
         load(static_cast<size_t>(value.read), v);
         write_copies(v, -1);
@@ -307,18 +271,18 @@ struct TilePlanner {
 
   void place_folds() {
     const int64_t prefix = plan.unit ? plan.total / plan.unit : 1;
-    if (program.folds_.size() > kTileFolds)
+    if (program.folds().size() > kTileFolds)
       fail(ErrorKind::unsupported, "tile", "too many folds in one kernel");
-    for (size_t i = 0; i < program.folds_.size(); ++i) {
-      const TileProgram::FoldTo& f = program.folds_[i];
-      const DType dtype = program.values_[static_cast<size_t>(f.value)].dtype;
+    for (size_t i = 0; i < program.folds().size(); ++i) {
+      const TileProgram::FoldTo& f = program.folds()[i];
+      const DType dtype = program.dtype_of(f.value);
       TilePlan::FoldStep step{};
       step.fns = fold_functions(f.kind, dtype);
       if (!step.fns.run) fail(ErrorKind::unsupported, "tile", "no such fold of ", dtype);
       step.slot = static_cast<uint16_t>(slot_of[static_cast<size_t>(f.value)]);
       step.argument = f.argument;
       step.dtype = dtype;
-      step.strides = fold_strides[i];
+      step.strides = space.folds[i];
       step.elements = f.elements;
       if (is_half(dtype)) step.narrow = half_functions(dtype).narrow;
       const int64_t acc = static_cast<int64_t>(step.fns.acc_size);
@@ -354,7 +318,7 @@ struct TilePlanner {
 
   void make(int arguments, int threads) {
     plan.scratch_argument = arguments;
-    collapse();
+    shape();
     if (plan.total > 0) {
       lifetimes();
       // How many registers there are tells how long a tile may be, and that may change the loads.
@@ -364,7 +328,7 @@ struct TilePlanner {
       const int64_t most =
           kTileBytes / std::max<int64_t>(1, live * static_cast<int64_t>(value_bytes)) / 64 * 64;
       drop_registers();
-      const int64_t longest = live > 0 || !program.folds_.empty() ? 2048 : kChunk / 2;
+      const int64_t longest = live > 0 || !program.folds().empty() ? 2048 : kChunk / 2;
       choose_tile(std::clamp<int64_t>(live == 0 ? longest : most, 256, longest));
       choose_chunks();
       give_registers();
@@ -378,8 +342,8 @@ struct TilePlanner {
 
   void place_empty_or_folds() {
     if (plan.total > 0) return place_folds();
-    for (const auto& f : program.folds_) {  // only the identity is left to write
-      const DType dtype = program.values_[static_cast<size_t>(f.value)].dtype;
+    for (const auto& f : program.folds()) {  // only the identity is left to write
+      const DType dtype = program.dtype_of(f.value);
       TilePlan::FoldStep step{};
       step.fns = fold_functions(f.kind, dtype);
       step.argument = f.argument;
@@ -395,6 +359,12 @@ TilePlan plan_tiles(const TileProgram& program, int arguments, int threads) {
   TilePlanner planner(program);
   planner.make(arguments, threads);
   return std::move(planner.plan);
+}
+
+Kernel TileProgram::build(std::string name, int arguments, int threads) const {
+  TilePlan plan = plan_tiles(*this, arguments, std::max(1, threads));
+  const int64_t scratch = plan.shared_bytes + plan.thread_bytes * plan.threads;
+  return make_kernel<TilePlan, run_tiles>(std::move(name), std::move(plan), scratch);
 }
 
 }  // namespace plimsoll

@@ -69,8 +69,8 @@ TEST(Tile, ReadsEveryBroadcast) {
       const int a = program.read(0, DType::f32, broadcast_strides(space, space));
       const int b = program.read(1, DType::f32, strides);
       const int operands[] = {a, b};
-      const int product = program.call(multiply, {}, operands, DType::f32);
-      program.write(2, program.call(add_one, {}, std::span<const int>(&product, 1), DType::f32));
+      const int product = program.call({multiply}, operands, DType::f32);
+      program.write(2, program.call({add_one}, std::span<const int>(&product, 1), DType::f32));
       std::vector<float> x = random_floats(space.elements(), 1), y = random_floats(small.elements(), 2);
       std::vector<float> out(x.size(), NAN);
       run(program.build("test", 3, 2), {x.data(), y.data(), out.data()});
@@ -145,7 +145,7 @@ TEST(Tile, RunsInPlace) {
   for (float& v : expected) v += 1;
   TileProgram program(Shape{100000});
   const int a = program.read(0, DType::f32, {1});
-  program.write(1, program.call(add_one, {}, std::span<const int>(&a, 1), DType::f32));
+  program.write(1, program.call({add_one}, std::span<const int>(&a, 1), DType::f32));
   run(program.build("test", 2, 2), {x.data(), x.data()});
   EXPECT_EQ(x, expected);
 }
@@ -158,7 +158,7 @@ TEST(Tile, RoundsHalvesAfterEveryCallOnEveryTarget) {
     std::vector<uint16_t> x(37, 0x6800), y(37);
     TileProgram program(Shape{37});
     int v = program.read(0, DType::f16, {1});
-    for (int i = 0; i < 2; ++i) v = program.call(add_one, {}, std::span<const int>(&v, 1), DType::f16);
+    for (int i = 0; i < 2; ++i) v = program.call({add_one}, std::span<const int>(&v, 1), DType::f16);
     program.write(1, v);
     run(program.build("test", 2, 1), {x.data(), y.data()});
     EXPECT_EQ(y, x) << hwy::TargetName(target);
