@@ -85,7 +85,8 @@ PLIMSOLL_VEC(Arcsinh, const auto a = hn::Abs(x); const auto s = hn::Mul(a, a);
 PLIMSOLL_VEC(Arccosh, const auto t = hn::Sub(x, K(d, 1));
              const auto near = simd::Log1p(d, hn::Add(t, hn::Sqrt(hn::MulAdd(t, t, hn::Add(t, t)))));
              const auto far = hn::Add(simd::Log(d, x), K(d, 0.69314718055994531));
-             return hn::IfThenElse(hn::Gt(x, K(d, 1e150)), far, near);)
+             const auto y = hn::IfThenElse(hn::Gt(x, K(d, 1e150)), far, near);
+             return hn::IfThenElse(hn::Lt(x, K(d, 1)), hn::NaN(d), y);)
 PLIMSOLL_VEC(Arctanh, const auto a = hn::Abs(x);
              const auto y = simd::Log1p(d, hn::Div(hn::Add(a, a), hn::Sub(K(d, 1), a)));
              return simd::KeepNaN<D>(x, hn::CopySign(hn::Mul(K(d, 0.5), y), x));)
@@ -127,7 +128,8 @@ PLIMSOLL_VEC(Erf32, const auto a = hn::Min(hn::Abs(x), K(d, 4.1));
              const auto far = hn::CopySign(hn::Sub(K(d, 1), simd::Exp(d, log)), x);
              return simd::KeepNaN<D>(x, hn::IfThenElse(hn::Lt(a, K(d, 1)), near, far));)
 
-PLIMSOLL_ONE(Cbrt, return std::cbrt(x);)
+// Where denormals count as zero, the C library's cube root of one is anything.
+PLIMSOLL_ONE(Cbrt, return x == 0 ? x : std::cbrt(x);)
 PLIMSOLL_ONE(Erf, return std::erf(x);)
 PLIMSOLL_ONE(Erfc, return std::erfc(x);)
 
