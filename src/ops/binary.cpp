@@ -182,9 +182,65 @@ constexpr std::array kIntegers = {DType::u8, DType::u16, DType::u32, DType::u64,
 constexpr std::array kBits = {DType::boolean, DType::u8,  DType::u16, DType::u32, DType::u64,
                               DType::i8,      DType::i16, DType::i32, DType::i64};
 
+// What the functions above compute, in the language of docs/element_language.md.
+std::string_view float_meaning(Binary which) {
+  switch (which) {
+    case Binary::add: return "a + b";
+    case Binary::subtract: return "a - b";
+    case Binary::multiply: return "a * b";
+    case Binary::divide: return "a / b";
+    case Binary::mod: return "r = fmod(a, b); r == 0 ? copysign(r, b) : (r < 0) != (b < 0) ? r + b : r";
+    case Binary::floor_divide:
+      return "r = fmod(a, b); s = (a - r) / b; q = r != 0 && (r < 0) != (b < 0) ? s - 1 : s; f = floor(q); "
+             "b == 0 ? a / b : q == 0 ? copysign(0, a / b) : q - f > 0.5 ? f + 1 : f";
+    case Binary::power: return "pow(a, b)";
+    case Binary::maximum: return "isnan(a) || a > b ? a : b";
+    case Binary::minimum: return "isnan(a) || a < b ? a : b";
+    case Binary::arctan2: return "atan2(a, b)";
+    default: return {};  // of integers and bools only
+  }
+}
+
+std::string_view integer_meaning(Binary which) {
+  switch (which) {
+    case Binary::add: return "add(a, b)";
+    case Binary::subtract: return "sub(a, b)";
+    case Binary::multiply: return "mul(a, b)";
+    case Binary::floor_divide: return "div(a, b)";
+    case Binary::mod: return "mod(a, b)";
+    case Binary::power: return "pow(a, b)";
+    case Binary::maximum: return "a > b ? a : b";
+    case Binary::minimum: return "a < b ? a : b";
+    case Binary::bitwise_and: return "a & b";
+    case Binary::bitwise_or: return "a | b";
+    case Binary::bitwise_xor: return "a ^ b";
+    case Binary::left_shift: return "shl(a, b)";
+    case Binary::right_shift: return "shr(a, b)";
+    default: return {};  // of floats only
+  }
+}
+
+std::string_view bool_meaning(Binary which) {
+  switch (which) {
+    case Binary::add:
+    case Binary::maximum:
+    case Binary::bitwise_or: return "a | b";
+    case Binary::multiply:
+    case Binary::minimum:
+    case Binary::bitwise_and: return "a & b";
+    case Binary::bitwise_xor: return "a ^ b";
+    default: return {};
+  }
+}
+
 template <Binary B>
 Tile tile_of(std::span<const TensorType> in, const TensorType&, const Attrs&) {
-  return {HWY_DYNAMIC_DISPATCH(FindBinary)(B, in[0].dtype), {}};
+  const DType t = in[0].dtype;
+  return {HWY_DYNAMIC_DISPATCH(FindBinary)(B, t),
+          {},
+          t == DType::boolean ? bool_meaning(B)
+          : is_float(t)       ? float_meaning(B)
+                              : integer_meaning(B)};
 }
 
 std::vector<TensorType> infer(const OpCall& call) {

@@ -164,9 +164,11 @@ namespace plimsoll {
 HWY_EXPORT(FindComparison);
 namespace {
 
+constexpr std::string_view kMeanings[] = {"a == b", "a != b", "a < b", "a <= b", "a > b", "a >= b"};
+
 template <Comparison C>
 Tile tile_of(std::span<const TensorType> in, const TensorType&, const Attrs&) {
-  return {HWY_DYNAMIC_DISPATCH(FindComparison)(C, in[0].dtype), {}};
+  return {HWY_DYNAMIC_DISPATCH(FindComparison)(C, in[0].dtype), {}, kMeanings[static_cast<size_t>(C)]};
 }
 
 std::vector<TensorType> infer(const OpCall& call) {

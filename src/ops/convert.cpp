@@ -56,20 +56,40 @@ TileFn cast_from(DType to) {
   }
 }
 
-Tile tile_cast(std::span<const TensorType> in, const TensorType& out, const Attrs&) {
-  switch (in[0].dtype) {
+TileFn cast_function(DType from, DType to) {
+  switch (from) {
     case DType::boolean:
-    case DType::u8: return {cast_from<uint8_t>(out.dtype), {}};
-    case DType::u16: return {cast_from<uint16_t>(out.dtype), {}};
-    case DType::u32: return {cast_from<uint32_t>(out.dtype), {}};
-    case DType::u64: return {cast_from<uint64_t>(out.dtype), {}};
-    case DType::i8: return {cast_from<int8_t>(out.dtype), {}};
-    case DType::i16: return {cast_from<int16_t>(out.dtype), {}};
-    case DType::i32: return {cast_from<int32_t>(out.dtype), {}};
-    case DType::i64: return {cast_from<int64_t>(out.dtype), {}};
-    case DType::f64: return {cast_from<double>(out.dtype), {}};
-    default: return {cast_from<float>(out.dtype), {}};
+    case DType::u8: return cast_from<uint8_t>(to);
+    case DType::u16: return cast_from<uint16_t>(to);
+    case DType::u32: return cast_from<uint32_t>(to);
+    case DType::u64: return cast_from<uint64_t>(to);
+    case DType::i8: return cast_from<int8_t>(to);
+    case DType::i16: return cast_from<int16_t>(to);
+    case DType::i32: return cast_from<int32_t>(to);
+    case DType::i64: return cast_from<int64_t>(to);
+    case DType::f64: return cast_from<double>(to);
+    default: return cast_from<float>(to);
   }
+}
+
+std::string_view meaning(DType from, DType to) {
+  if (to == DType::boolean) return "a != 0";
+  if (!is_float(from)) return "a";
+  switch (to) {
+    case DType::u8: return "to_u8(a)";
+    case DType::u16: return "to_u16(a)";
+    case DType::u32: return "to_u32(a)";
+    case DType::u64: return "to_u64(a)";
+    case DType::i8: return "to_i8(a)";
+    case DType::i16: return "to_i16(a)";
+    case DType::i32: return "to_i32(a)";
+    case DType::i64: return "to_i64(a)";
+    default: return "a";
+  }
+}
+
+Tile tile_cast(std::span<const TensorType> in, const TensorType& out, const Attrs&) {
+  return {cast_function(in[0].dtype, out.dtype), {}, meaning(in[0].dtype, out.dtype)};
 }
 
 std::vector<TensorType> infer_cast(const OpCall& call) {

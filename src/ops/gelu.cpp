@@ -51,10 +51,20 @@ std::vector<Tensor> decompose_grad(std::span<const Tensor> in, const Attrs& attr
 void grad(GradContext& g) { g.set(0, apply1(get_op("gelu_grad"), {g.in(0), g.dout()}, g.attrs())); }
 
 Tile tile(std::span<const TensorType> in, const TensorType&, const Attrs& attrs) {
-  return {activation_kernel(kind_of(attrs), in[0].dtype), {}};
+  return {activation_kernel(kind_of(attrs), in[0].dtype),
+          {},
+          attrs.flag("approximate")
+              ? "t = tanh((a + a * (a * a) * 0.044715) * 0.79788456080286536); a * 0.5 * (t + 1)"
+              : "a * 0.5 * (erf(a * 0.70710678118654752) + 1)"};
 }
 Tile tile_grad(std::span<const TensorType> in, const TensorType&, const Attrs& attrs) {
-  return {gelu_gradient_kernel(kind_of(attrs), in[0].dtype), {}};
+  return {
+      gelu_gradient_kernel(kind_of(attrs), in[0].dtype),
+      {},
+      attrs.flag("approximate")
+          ? "t = tanh((a + a * (a * a) * 0.044715) * 0.79788456080286536); "
+            "b * ((t + 1) * 0.5 + a * (1 - t * t) * (a * a * 0.134145 + 1) * 0.39894228040143268)"
+          : "b * ((erf(a * 0.70710678118654752) + 1) * 0.5 + a * exp(a * a * -0.5) * 0.39894228040143268)"};
 }
 
 // From where no result is the small difference of larger numbers; activation_test.cpp has the whole range.

@@ -94,7 +94,7 @@ namespace {
 size_t register_size(DType t) { return t == DType::f16 || t == DType::bf16 ? 4 : size_of(t); }
 
 Tile tile_where(std::span<const TensorType>, const TensorType& out, const Attrs&) {
-  return {HWY_DYNAMIC_DISPATCH(FindSelect)(register_size(out.dtype)), {}};
+  return {HWY_DYNAMIC_DISPATCH(FindSelect)(register_size(out.dtype)), {}, "a ? b : c"};
 }
 
 std::vector<TensorType> infer_where(const OpCall& call) {
@@ -135,7 +135,8 @@ double in_range(DType t, double bound, bool low) {
 Tile tile_clip(std::span<const TensorType> in, const TensorType&, const Attrs& attrs) {
   const DType t = in[0].dtype;
   return {HWY_DYNAMIC_DISPATCH(FindClip)(t),
-          {in_range(t, attrs.real("low"), true), in_range(t, attrs.real("high"), false)}};
+          {in_range(t, attrs.real("low"), true), in_range(t, attrs.real("high"), false)},
+          "m = a < p0 ? p0 : a; m > p1 ? p1 : m"};
 }
 
 std::vector<TensorType> infer_clip(const OpCall& call) {

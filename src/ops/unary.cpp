@@ -262,9 +262,70 @@ constexpr std::array kBools = {DType::boolean};
 constexpr std::array kBits = {DType::boolean, DType::u8,  DType::u16, DType::u32, DType::u64,
                               DType::i8,      DType::i16, DType::i32, DType::i64};
 
+// What the functions above compute, in the language of docs/element_language.md.
+std::string_view float_meaning(Unary which) {
+  switch (which) {
+    case Unary::negative: return "-a";
+    case Unary::absolute: return "abs(a)";
+    case Unary::sign: return "isnan(a) ? a : a > 0 ? 1 : a < 0 ? -1 : 0";
+    case Unary::floor: return "floor(a)";
+    case Unary::ceil: return "ceil(a)";
+    case Unary::round: return "rint(a)";
+    case Unary::square: return "a * a";
+    case Unary::reciprocal: return "1 / a";
+    case Unary::exp: return "exp(a)";
+    case Unary::expm1: return "expm1(a)";
+    case Unary::log: return "log(a)";
+    case Unary::log1p: return "log1p(a)";
+    case Unary::sqrt: return "sqrt(a)";
+    case Unary::rsqrt: return "1 / sqrt(a)";
+    case Unary::cbrt: return "cbrt(a)";
+    case Unary::sin: return "sin(a)";
+    case Unary::cos: return "cos(a)";
+    case Unary::tan: return "tan(a)";
+    case Unary::arcsin: return "asin(a)";
+    case Unary::arccos: return "acos(a)";
+    case Unary::arctan: return "atan(a)";
+    case Unary::sinh: return "sinh(a)";
+    case Unary::cosh: return "cosh(a)";
+    case Unary::tanh: return "tanh(a)";
+    case Unary::arcsinh: return "asinh(a)";
+    case Unary::arccosh: return "acosh(a)";
+    case Unary::arctanh: return "atanh(a)";
+    case Unary::sigmoid: return "1 / (1 + exp(-a))";
+    case Unary::erf: return "erf(a)";
+    case Unary::erfc: return "erfc(a)";
+    case Unary::erfinv: return "erfinv(a)";
+    case Unary::relu: return "isnan(a) || a > 0 ? a : 0";
+    case Unary::isfinite: return "a - a == 0";
+    default: return {};  // of integers and bools only
+  }
+}
+
+std::string_view integer_meaning(Unary which) {
+  switch (which) {
+    case Unary::negative: return "sub(0, a)";
+    case Unary::absolute: return "a < 0 ? sub(0, a) : a";
+    case Unary::sign: return "a > 0 ? 1 : a < 0 ? -1 : 0";
+    case Unary::floor:
+    case Unary::ceil:
+    case Unary::round: return "a";
+    case Unary::square: return "mul(a, a)";
+    case Unary::relu: return "a > 0 ? a : 0";
+    case Unary::isfinite: return "1";
+    case Unary::bitwise_not: return "~a";
+    default: return {};  // of floats and bools only
+  }
+}
+
+std::string_view meaning(Unary which, DType t) {
+  if (t == DType::boolean) return which == Unary::isfinite ? "1" : "!a";
+  return is_float(t) ? float_meaning(which) : integer_meaning(which);
+}
+
 template <Unary U>
 Tile tile_of(std::span<const TensorType> in, const TensorType&, const Attrs&) {
-  return {HWY_DYNAMIC_DISPATCH(FindUnary)(U, in[0].dtype), {}};
+  return {HWY_DYNAMIC_DISPATCH(FindUnary)(U, in[0].dtype), {}, meaning(U, in[0].dtype)};
 }
 
 std::vector<TensorType> infer(const OpCall& call) {
