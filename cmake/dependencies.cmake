@@ -42,6 +42,11 @@ if(PLIMSOLL_ONEDNN AND NOT CMAKE_CROSSCOMPILING)
   endif()
 endif()
 
+# Reference BLAS and LAPACK as archives: what is used of them becomes part of the engine and meets nobody else's
+# (docs/decisions/0031-lapack-linked-in.md).
+find_library(LAPACK_ARCHIVE liblapack_pic.a REQUIRED)
+find_library(BLAS_ARCHIVE libblas.a PATH_SUFFIXES blas REQUIRED)
+
 # libhdf5 and its high-level part, the serial build. find_package(HDF5) asks a compiler wrapper, which knows only the
 # machine it runs on. The names with versions are for cross-compiling, where Debian has no package of development files.
 find_path(HDF5_INCLUDE hdf5_hl.h PATH_SUFFIXES hdf5/serial REQUIRED)

@@ -18,7 +18,7 @@ guard_packages=(
 )
 build_packages=(
   ccache python3 python3-venv libgtest-dev
-  libhwy-dev libhdf5-dev libjpeg62-turbo-dev libpng-dev libyaml-cpp-dev
+  libhwy-dev libhdf5-dev libjpeg62-turbo-dev libpng-dev libyaml-cpp-dev libblas-dev liblapack-dev
 )
 # Shells and another language's kernel, for the tests of completion and of the guard.
 test_packages=(fish zsh r-cran-irkernel)
@@ -26,7 +26,7 @@ dev_packages=(clang clang-format clang-tidy)
 arm64_packages=(
   g++-aarch64-linux-gnu qemu-user-static
   libhwy-dev:arm64 libfmt-dev:arm64 libgtest-dev:arm64 zlib1g-dev:arm64
-  libjpeg62-turbo-dev:arm64 libpng-dev:arm64
+  libjpeg62-turbo-dev:arm64 libpng-dev:arm64 libblas-dev:arm64 liblapack-dev:arm64
   # libhdf5-dev cannot be there for two architectures at once: the libraries alone, its headers serve both
   libhdf5-103-1:arm64 libhdf5-hl-100:arm64
 )

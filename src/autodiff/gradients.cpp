@@ -34,6 +34,8 @@ class Cotangents {
   std::unordered_map<ValueId, Tensor> sums_;
 };
 
+bool passes_on(const OpDef& op) { return op.grad != nullptr || op.decompose != nullptr; }
+
 class Walk {
  public:
   Walk(Graph& graph, std::span<const Tensor> xs, NodeId first, NodeId end)
@@ -41,6 +43,7 @@ class Walk {
     for (const Tensor& x : xs) depends_[x.id()] = true;
     for (NodeId n = first; n < end; ++n) {
       const Node& node = graph.node(n);
+      if (!passes_on(*node.op)) continue;
       const bool any =
           std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return depends_[v]; });
       for (const ValueId v : node.outputs) depends_[v] = depends_[v] || (any && differentiable(v));
@@ -65,7 +68,7 @@ class Walk {
 
   void visit(NodeId n, Cotangents& cotangents) {
     const Node node = graph_.node(n);  // a copy: gradients add nodes
-    if (!node.op->grad && !node.op->decompose) return;
+    if (!passes_on(*node.op)) return;
     std::vector<Tensor> dout;
     bool reached = false;
     for (const ValueId v : node.outputs) {

@@ -20,7 +20,7 @@ namespace plimsoll {
 // clang-format off
 enum class Binary {
   add, subtract, multiply, divide, floor_divide, mod, power, maximum, minimum, arctan2, bitwise_and,
-  bitwise_or, bitwise_xor, left_shift, right_shift,
+  bitwise_or, bitwise_xor, left_shift, right_shift, rem,
 };
 // clang-format on
 }  // namespace plimsoll
@@ -68,6 +68,7 @@ PLIMSOLL_ONE(Arctan2, return std::atan2(a, b);)
 // Python's: the remainder has the sign of the divisor, the quotient is what goes with it.
 PLIMSOLL_ONE(Mod, const T r = std::fmod(a, b); if (r == 0) return std::copysign(r, b);
              return (r < 0) != (b < 0) ? r + b : r;)
+PLIMSOLL_ONE(Rem, return std::fmod(a, b);)
 PLIMSOLL_ONE(FloorDivide, if (b == 0) return a / b; T r = std::fmod(a, b); T q = (a - r) / b;
              if (r != 0 && (r < 0) != (b < 0)) q -= 1; if (q == 0) return std::copysign(T(0), a / b);
              const T f = std::floor(q); return q - f > T(0.5) ? f + 1 : f;)
@@ -92,6 +93,10 @@ PLIMSOLL_ONE(
       const T r = static_cast<T>(a % b);
       return static_cast<T>(r != 0 && (r < 0) != (b < 0) ? r + b : r);
     } else return static_cast<T>(a % b);)
+PLIMSOLL_ONE(
+    IntRem, if (b == 0) return T(0); if constexpr (std::is_signed_v<T>) {
+      if (b == T(-1)) return T(0);
+    } return static_cast<T>(a % b);)
 // A negative exponent gives the reciprocal rounded toward 0: only 1 and -1 have one.
 PLIMSOLL_ONE(
     IntPower, T result = 1; if constexpr (std::is_signed_v<T>) {
@@ -152,6 +157,7 @@ TileFn FindBinary(Binary which, DType t) {
     case Binary::floor_divide:
       return is_float(t) ? ForFloatsOne<FloorDivide>(t) : ForIntegers<IntFloorDivide>(t);
     case Binary::mod: return is_float(t) ? ForFloatsOne<Mod>(t) : ForIntegers<IntMod>(t);
+    case Binary::rem: return is_float(t) ? ForFloatsOne<Rem>(t) : ForIntegers<IntRem>(t);
     case Binary::power:
       if (!is_float(t)) return ForIntegers<IntPower>(t);
       return t == DType::f64 ? TileFn(simd::Each2<PowerOne, double>) : TileFn(simd::Map2Wide<Power>);
@@ -171,6 +177,7 @@ TileFn FindBinary(Binary which, DType t) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "ops/complex_parts.h"
 #include "ops/elementwise.h"
 
 namespace plimsoll {
@@ -270,6 +277,17 @@ std::vector<OpCase> cases() {
   return list;
 }
 
+// Quotients with both signs, whose whole part no small step changes.
+std::vector<OpCase> cases_remainder() {
+  std::vector<OpCase> list = cases<-20000, 20000, 1000, 5000, false>();
+  for (const double side : {1.0, -1.0}) {
+    const double low = std::min(side * 5.2, side * 5.8), high = std::max(side * 5.2, side * 5.8);
+    for (const auto& [from, to] : {std::pair(2.1, 2.4), std::pair(-2.4, -2.1)})
+      list.push_back({{{{7}, low, high, DType::f64}, {{3, 7}, from, to, DType::f64}}, {}});
+  }
+  return list;
+}
+
 #define PLIMSOLL_GRAD(fn, da, db)               \
   void grad_##fn(GradContext& g) {              \
     [[maybe_unused]] const Tensor& a = g.in(0); \
@@ -285,6 +303,7 @@ PLIMSOLL_GRAD(subtract, dy, -dy)
 PLIMSOLL_GRAD(multiply, dy* b, dy* a)
 PLIMSOLL_GRAD(divide, dy / b, -(dy* y / b))
 PLIMSOLL_GRAD(mod, dy, -(dy* floor_divide(a, b)))
+PLIMSOLL_GRAD(rem, dy, -(dy* sign(a) * sign(b) * floor_divide(absolute(a), absolute(b))))
 // Of equals the first is taken.
 PLIMSOLL_GRAD(maximum, where(greater_equal(a, b), dy, scalar_like(dy, 0)),
               where(less(a, b), dy, scalar_like(dy, 0)))
@@ -307,7 +326,8 @@ constexpr OpDef kDefs[] = {
     PLIMSOLL_ROW(multiply, grad_multiply, kAllReal, (cases<-2000, 2000, -2000, 2000>)),
     PLIMSOLL_ROW(divide, grad_divide, kFloats, (cases<-2000, 2000, 500, 2000>)),
     PLIMSOLL_ROW(floor_divide, nullptr, kNumbers, (cases<-20000, 20000, 1000, 5000, false>)),
-    PLIMSOLL_ROW(mod, grad_mod, kNumbers, (cases<-20000, 20000, 1000, 5000, false>)),
+    PLIMSOLL_ROW(mod, grad_mod, kNumbers, cases_remainder),
+    PLIMSOLL_ROW(rem, grad_rem, kNumbers, cases_remainder),
     PLIMSOLL_ROW(power, grad_power, kNumbers, (cases<300, 4000, 0, 3000>)),
     PLIMSOLL_ROW(maximum, grad_maximum, kAllReal, (cases<-2000, 2000, -2000, 2000>)),
     PLIMSOLL_ROW(minimum, grad_minimum, kAllReal, (cases<-2000, 2000, -2000, 2000>)),
@@ -323,6 +343,7 @@ constexpr OpDef kDefs[] = {
 Tensor binary(std::string_view name, const Tensor& a, const Tensor& b, bool floats = false) {
   DType t = promote(a.dtype(), b.dtype());
   if (floats && !is_float(t) && !is_complex(t)) t = DType::f32;
+  if (is_complex(t)) return complex_binary(name, cast(a, t), cast(b, t));
   return apply1(get_op(name), {a.dtype() == t ? a : cast(a, t), b.dtype() == t ? b : cast(b, t)});
 }
 
@@ -337,6 +358,7 @@ PLIMSOLL_PUBLIC(subtract)
 PLIMSOLL_PUBLIC(multiply)
 PLIMSOLL_PUBLIC(floor_divide)
 PLIMSOLL_PUBLIC(mod)
+PLIMSOLL_PUBLIC(rem)
 PLIMSOLL_PUBLIC(power)
 PLIMSOLL_PUBLIC(maximum)
 PLIMSOLL_PUBLIC(minimum)

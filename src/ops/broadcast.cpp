@@ -1,5 +1,6 @@
 // broadcast_to: repeats along new axes and axes of size 1, as NumPy does.
 #include "device/cpu/tile.h"
+#include "ops/complex_parts.h"
 #include "ops/elementwise.h"
 
 namespace plimsoll {
@@ -47,6 +48,7 @@ std::span<const OpDef> ops_broadcast() { return kDefs; }
 
 Tensor broadcast_to(const Tensor& x, const Shape& shape) {
   if (x.shape() == shape) return x;
+  if (is_complex(x.dtype())) return from_pairs(broadcast_to(pairs(x), shape.inserted(shape.rank(), 2)));
   return apply1(get_op("broadcast_to"), {x}, {{"shape", Ints(shape.begin(), shape.end())}});
 }
 

@@ -158,6 +158,7 @@ TileFn FindComparison(Comparison which, DType t) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "ops/complex_parts.h"
 #include "ops/elementwise.h"
 
 namespace plimsoll {
@@ -195,6 +196,7 @@ constexpr OpDef kDefs[] = {PLIMSOLL_ROW(equal),      PLIMSOLL_ROW(not_equal), PL
 
 Tensor compare(std::string_view name, const Tensor& a, const Tensor& b) {
   const DType t = promote(a.dtype(), b.dtype());
+  if (is_complex(t)) return complex_compare(name, cast(a, t), cast(b, t));
   return apply1(get_op(name), {a.dtype() == t ? a : cast(a, t), b.dtype() == t ? b : cast(b, t)});
 }
 

@@ -97,6 +97,22 @@ std::vector<Tensor> cond(const Tensor& predicate, std::span<const Tensor> operan
   return apply(get_op("cond"), in, {{"if_true", yes}, {"if_false", no}});
 }
 
+// Halves of the branches, and halves of those.
+std::vector<Tensor> switch_case(const Tensor& index, std::span<const Tensor> operands,
+                                std::span<const Body> branches) {
+  require(!branches.empty(), "switch_case", "expected at least one branch");
+  require(index.rank() == 0 && is_integer(index.dtype()), "switch_case", "expected an integer scalar, got ",
+          index.type());
+  const size_t half = branches.size() / 2;
+  if (half == 0) return branches[0](operands);
+  const Tensor rest = cast(index, DType::i64) - static_cast<double>(half);
+  const auto among = [](const Tensor& i, std::span<const Body> some) {
+    return [=](std::span<const Tensor> in) { return switch_case(i, in, some); };
+  };
+  return cond(less(rest, scalar_like(rest, 0)), operands, among(index, branches.first(half)),
+              among(rest, branches.subspan(half)));
+}
+
 std::span<const OpDef> ops_cond() {
   static constexpr OpDef defs[] = {{.name = "cond",
                                     .arity = {1, kAnyNumber},

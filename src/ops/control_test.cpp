@@ -159,5 +159,149 @@ TEST(Control, TextFormHoldsTheBodies) {
   EXPECT_EQ(back.text(), g.text());
 }
 
+// 10, 20, 30 or 40 times x.
+std::vector<Tensor> tens(const Tensor& index, const Tensor& x, size_t count) {
+  std::vector<Body> branches;
+  for (size_t k = 1; k <= count; ++k) {
+    branches.push_back([k](std::span<const Tensor> in) {
+      return std::vector<Tensor>{in[0] * (10.0 * static_cast<double>(k))};
+    });
+  }
+  return switch_case(index, std::span(&x, 1), branches);
+}
+
+TEST(SwitchCase, TakesTheBranchOfTheIndexAndClipsIt) {
+  const Tensor one = doubles({1}, {1});
+  for (const size_t count : {1, 2, 3, 4}) {
+    for (int64_t i = -1; i < 6; ++i) {
+      const double want =
+          10.0 * static_cast<double>(std::clamp<int64_t>(i, 0, static_cast<int64_t>(count) - 1) + 1);
+      const Tensor index = Tensor::full(DType::i32, {}, static_cast<double>(i));
+      EXPECT_EQ(values(tens(index, one, count)[0])[0], want) << i << " of " << count;
+      Graph g;
+      const Tensor at = g.input("i", DType::i32, {}), x = g.input("x", DType::f64, {1});
+      g.output("d", gradients(sum(tens(at, x, count)[0]), std::span(&x, 1))[0]);
+      EXPECT_EQ(values(Program::compile(g)(std::array{index, one})[0])[0], want);
+    }
+  }
+}
+
+// x is doubled while below 10.
+std::vector<Tensor> doubled(const Tensor& x, int64_t most) {
+  return bounded_while(
+      std::span(&x, 1), most,
+      [](std::span<const Tensor> in) { return std::vector<Tensor>{less(in[0], scalar_like(in[0], 10))}; },
+      [](std::span<const Tensor> in) { return std::vector<Tensor>{in[0] * 2.0}; });
+}
+
+TEST(BoundedWhile, StopsByItselfOrAtTheBoundAndHasAGradient) {
+  Graph g;
+  const Tensor x = g.input("x", DType::f64, {});
+  const Tensor far = doubled(x, 9)[0], near = doubled(x, 2)[0];
+  for (const Tensor& y :
+       {far, near, gradients(far, std::span(&x, 1))[0], gradients(near, std::span(&x, 1))[0]})
+    g.output("", y);
+  const Tensor at = doubles({1.5}, {});
+  const std::vector<Tensor> y = Program::compile(g)(std::span(&at, 1));
+  EXPECT_EQ(y[0].item(), 12);
+  EXPECT_EQ(y[1].item(), 6);
+  EXPECT_EQ(y[2].item(), 8);
+  EXPECT_EQ(y[3].item(), 4);
+}
+
+TEST(Loops, CarryManyValues) {
+  std::vector<Tensor> state;
+  for (int i = 0; i < 400; ++i) state.push_back(doubles({static_cast<double>(i)}, {1}));
+  const Body next = [](std::span<const Tensor> in) {
+    std::vector<Tensor> out;
+    for (const Tensor& t : in) out.push_back(t + 1.0);
+    return out;
+  };
+  const Body test = [](std::span<const Tensor> in) {
+    return std::vector<Tensor>{less(reshape(in[0], Shape{}), Tensor::full(DType::f64, {}, 5))};
+  };
+  const auto looped = while_loop(state, test, next), scanned = scan(state, {}, 5, next);
+  for (size_t i = 0; i < state.size(); ++i) {
+    EXPECT_EQ(looped[i].item(), static_cast<double>(i) + 5);
+    EXPECT_EQ(scanned[i].item(), static_cast<double>(i) + 5);
+  }
+}
+
+// exp(x), whose gradient is said to be 3 dy exp(x): it captures what the forward pass made.
+TEST(CustomVjp, SendsGradientsItsOwnWay) {
+  Graph g;
+  const Tensor x = g.input("x", DType::f64, {2}), w = g.input("w", DType::f64, {2});
+  const Tensor inner = x * w, e = exp(inner);
+  const Tensor y = custom_vjp(std::span(&e, 1), std::span(&inner, 1), [&](std::span<const Tensor> dy) {
+    return std::vector<Tensor>{dy[0] * e * 3.0};
+  })[0];
+  g.output("y", y);
+  for (const Tensor& d : gradients(sum(y), std::array{x, w})) g.output("", d);
+  const std::vector<Tensor> out =
+      Program::compile(g)(std::array{doubles({0.5, -1}, {2}), doubles({2, 3}, {2})});
+  for (size_t i = 0; i < 2; ++i) {
+    const double at_x = i == 0 ? 0.5 : -1, at_w = i == 0 ? 2 : 3;
+    EXPECT_DOUBLE_EQ(values(out[0])[i], std::exp(at_x * at_w));
+    EXPECT_DOUBLE_EQ(values(out[1])[i], 3 * std::exp(at_x * at_w) * at_w);
+    EXPECT_DOUBLE_EQ(values(out[2])[i], 3 * std::exp(at_x * at_w) * at_x);
+  }
+}
+
+TEST(CustomVjp, RefusesAGradientOfAnotherType) {
+  Graph g;
+  const Tensor x = g.input("x", DType::f64, {2}), y = exp(x);
+  EXPECT_THROW(custom_vjp(std::span(&y, 1), std::span(&x, 1),
+                          [](std::span<const Tensor> dy) { return std::vector<Tensor>{sum(dy[0])}; }),
+               Error);
+}
+
+// A chain of large intermediate results, after each of which comes another such part.
+Program chain(bool again, int order) {
+  Graph g;
+  const Tensor x = g.input("x", DType::f64, {64, 64}), w = g.input("w", DType::f64, {64, 64});
+  const Body part = [&](std::span<const Tensor> in) {
+    Tensor h = in[0];
+    for (int i = 0; i < 6; ++i) h = tanh(matmul(h, w));
+    return std::vector<Tensor>{h};
+  };
+  Tensor h = x;
+  for (int i = 0; i < 4; ++i) h = again ? remat(std::span(&h, 1), part)[0] : part(std::span(&h, 1))[0];
+  const std::vector<Tensor> by = {x, w};
+  std::vector<Tensor> d = gradients(sum(h * h), by);
+  for (int k = 1; k < order; ++k) d = gradients(sum(d[0] * d[0]) + sum(d[1] * d[1]), by);
+  for (const Tensor& t : d) g.output("", t);
+  return Program::compile(g);
+}
+
+TEST(Remat, GivesTheSameGradientsInLessMemory) {
+  std::vector<double> noise(64 * 64);
+  for (size_t i = 0; i < noise.size(); ++i) noise[i] = 0.2 * std::sin(static_cast<double>(i * i));
+  const std::array<Tensor, 2> in = {doubles(noise, {64, 64}), doubles(noise, {64, 64})};
+  for (const int order : {1, 2}) {
+    Program plain = chain(false, order), again = chain(true, order);
+    const auto want = plain(in), got = again(in);
+    for (size_t i = 0; i < 2; ++i) {  // what w gets from each part is added in another order
+      const double largest = max(absolute(want[i])).item();
+      EXPECT_LE(max(absolute(got[i] - want[i])).item(), 1e-13 * largest) << order;
+    }
+    if (order == 1) {
+      EXPECT_LT(again.memory().arena, plain.memory().arena * 2 / 3);
+    }
+  }
+}
+
+TEST(Remat, TakesIntegersAlong) {
+  Graph g;
+  const Tensor x = g.input("x", DType::f64, {5}), at = g.input("at", DType::i32, {3});
+  const Tensor y = remat(std::array{x, at}, [](std::span<const Tensor> in) {
+    return std::vector<Tensor>{take(in[0] * in[0], in[1], 0)};
+  })[0];
+  g.output("", gradients(sum(y), std::span(&x, 1))[0]);
+  const std::vector<int32_t> index = {4, 0, 4};
+  const auto d =
+      Program::compile(g)(std::array{doubles({1, 2, 3, 4, 5}, {5}), Tensor::from<int32_t>(index, {3})})[0];
+  EXPECT_EQ(values(d), (std::vector<double>{2, 0, 0, 0, 20}));
+}
+
 }  // namespace
 }  // namespace plimsoll

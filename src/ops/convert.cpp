@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "device/cpu/highway.h"
+#include "ops/complex_parts.h"
 #include "ops/elementwise.h"
 
 namespace plimsoll {
@@ -101,9 +102,22 @@ std::vector<TensorType> infer_cast(const OpCall& call) {
 
 std::vector<TensorType> infer_bitcast(const OpCall& call) {
   const DType to = call.attrs.dtype("dtype");
-  require(size_of(to) == size_of(call.in[0].dtype), "bitcast", "expected a dtype of ",
-          size_of(call.in[0].dtype), " bytes, as ", call.in[0], " has, got ", to);
-  return {{to, call.in[0].shape}};
+  const Shape& x = call.in[0].shape;
+  const auto from_size = static_cast<int64_t>(size_of(call.in[0].dtype));
+  const auto to_size = static_cast<int64_t>(size_of(to));
+  if (from_size == to_size) return {{to, x}};
+  if (from_size > to_size) return {{to, x.inserted(x.rank(), from_size / to_size)}};
+  require(x.rank() > 0 && x.dim(-1) == to_size / from_size, "bitcast", "expected a last axis of ",
+          to_size / from_size, " to make ", to, " of, got ", call.in[0]);
+  return {{to, x.without(x.rank() - 1)}};
+}
+
+// A complex number is two floats; the bits of others have no gradient.
+void grad_bitcast(GradContext& g) {
+  const DType from = g.in(0).dtype(), to = g.out().dtype();
+  const bool halves = (is_complex(from) && is_float(to) && size_of(from) == 2 * size_of(to)) ||
+                      (is_complex(to) && is_float(from) && size_of(to) == 2 * size_of(from));
+  if (halves) g.set(0, bitcast(g.dout(), from));
 }
 
 void grad_cast(GradContext& g) {
@@ -120,7 +134,11 @@ std::vector<OpCase> cases_cast() {
 
 std::vector<OpCase> cases_bitcast() {
   return {{{{{3, 5}, -9, 9, DType::f32}}, {{"dtype", DType::i32}}, false},
-          {{{{}, -9, 9, DType::i64}}, {{"dtype", DType::f64}}, false}};
+          {{{{}, -9, 9, DType::i64}}, {{"dtype", DType::f64}}, false},
+          {{{{3, 5}, -9, 9, DType::f32}}, {{"dtype", DType::u8}}, false},
+          {{{{3, 5, 4}, 0, 90, DType::u8}}, {{"dtype", DType::i32}}, false},
+          {{{{}, -9, 9, DType::f64}}, {{"dtype", DType::u16}}, false},
+          {{{{7, 2}, 0, 30000, DType::u16}}, {{"dtype", DType::u32}}, false}};
 }
 
 constexpr AttrDef kAttrs[] = {{"dtype", AttrKind::dtype}};
@@ -137,6 +155,7 @@ constexpr OpDef kDefs[] = {
     {.name = "bitcast",
      .attrs = kAttrs,
      .infer = infer_bitcast,
+     .grad = grad_bitcast,
      .alias = true,
      .cases = cases_bitcast,
      .dtypes = kOneSize},
@@ -147,6 +166,7 @@ constexpr OpDef kDefs[] = {
 std::span<const OpDef> ops_convert() { return kDefs; }
 
 Tensor cast(const Tensor& x, DType dtype) {
+  if (x.dtype() != dtype && (is_complex(x.dtype()) || is_complex(dtype))) return complex_cast(x, dtype);
   return x.dtype() == dtype ? x : apply1(get_op("cast"), {x}, {{"dtype", dtype}});
 }
 Tensor bitcast(const Tensor& x, DType dtype) {

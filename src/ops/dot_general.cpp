@@ -7,6 +7,7 @@
 #include "graph/grad.h"
 #include "graph/op.h"
 #include "plimsoll/error.h"
+#include "plimsoll/ops/complex.h"
 #include "plimsoll/ops/linalg.h"
 #include "plimsoll/ops/math.h"
 #include "plimsoll/ops/shape.h"
@@ -219,6 +220,13 @@ std::span<const OpDef> ops_dot_general() {
 
 Tensor dot_general(const Tensor& a, const Tensor& b, const Ints& a_contract, const Ints& b_contract,
                    const Ints& a_batch, const Ints& b_batch) {
+  if (is_complex(a.dtype()) && a.dtype() == b.dtype()) {
+    const auto product = [&](const Tensor& x, const Tensor& y) {
+      return dot_general(x, y, a_contract, b_contract, a_batch, b_batch);
+    };
+    const Tensor ar = real(a), ai = imag(a), br = real(b), bi = imag(b);
+    return complex(product(ar, br) - product(ai, bi), product(ar, bi) + product(ai, br));
+  }
   return apply1(
       get_op("dot_general"), {a, b},
       {{"a_contract", a_contract}, {"b_contract", b_contract}, {"a_batch", a_batch}, {"b_batch", b_batch}});

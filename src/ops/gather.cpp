@@ -182,6 +182,26 @@ constexpr AttrDef kTakeAttrs[] = {{"axis", AttrKind::integer, "0"}};
 constexpr KernelDef kTake[] = {{.name = "reference", .prepare = prepare_take}};
 constexpr KernelDef kGather[] = {{.name = "reference", .prepare = prepare_gather_nd}};
 
+// The index along `axis`, with the position along every other axis beside it: what gather_nd reads.
+Tensor along_axis(std::string_view op, const Tensor& x, const Tensor& indices, int axis) {
+  const int at = normalize_axis(axis, x.rank(), op);
+  require(indices.rank() == x.rank(), op, "expected indices of rank ", x.rank(), ", got ", indices.type());
+  Shape shape = indices.shape();
+  for (int i = 0; i < x.rank(); ++i) {
+    if (i == at) continue;
+    require(shape[i] == x.shape()[i] || shape[i] == 1, op, "expected indices that broadcast to ", x.shape(),
+            " but along axis ", at, ", got ", indices.shape());
+    shape = shape.with(i, x.shape()[i]);
+  }
+  std::vector<Tensor> columns;
+  for (int i = 0; i < x.rank(); ++i) {
+    const Tensor column =
+        i == at ? broadcast_to(cast(indices, DType::i64), shape) : iota(DType::i64, shape, i);
+    columns.push_back(expand_dims(column, -1));
+  }
+  return concatenate(columns, -1);
+}
+
 }  // namespace
 
 Tensor take(const Tensor& x, const Tensor& indices, int axis) {
@@ -194,26 +214,13 @@ Tensor gather_nd(const Tensor& x, const Tensor& indices) {
   return apply1(op, {x, indices});
 }
 
-// The index along `axis`, with the position along every other axis beside it.
 Tensor take_along_axis(const Tensor& x, const Tensor& indices, int axis) {
-  const int at = normalize_axis(axis, x.rank(), "take_along_axis");
-  require(indices.rank() == x.rank(), "take_along_axis", "expected indices of rank ", x.rank(), ", got ",
-          indices.type());
-  Shape shape = indices.shape();
-  for (int i = 0; i < x.rank(); ++i) {
-    if (i == at) continue;
-    require(shape[i] == x.shape()[i] || shape[i] == 1, "take_along_axis",
-            "expected indices that broadcast to ", x.shape(), " but along axis ", at, ", got ",
-            indices.shape());
-    shape = shape.with(i, x.shape()[i]);
-  }
-  std::vector<Tensor> columns;
-  for (int i = 0; i < x.rank(); ++i) {
-    const Tensor column =
-        i == at ? broadcast_to(cast(indices, DType::i64), shape) : iota(DType::i64, shape, i);
-    columns.push_back(expand_dims(column, -1));
-  }
-  return gather_nd(x, concatenate(columns, -1));
+  return gather_nd(x, along_axis("take_along_axis", x, indices, axis));
+}
+
+Tensor put_along_axis(const Tensor& x, const Tensor& indices, const Tensor& updates, int axis,
+                      std::string_view mode) {
+  return scatter_nd(x, along_axis("put_along_axis", x, indices, axis), updates, mode);
 }
 
 Tensor one_hot(const Tensor& indices, int64_t classes, DType dtype) {

@@ -2,6 +2,7 @@
 // sums wrap, float sums are kept in f64 on the way. Of nothing: 0, 1, the lowest or highest value, true,
 // false.
 #include "device/cpu/tile.h"
+#include "ops/complex_parts.h"
 #include "ops/elementwise.h"
 
 namespace plimsoll {
@@ -205,6 +206,7 @@ int64_t count_of(const Tensor& x, const Ints& axes) {
 std::span<const OpDef> ops_reduce() { return kDefs; }
 
 Tensor sum(const Tensor& x, const Ints& axes, bool keepdims) {
+  if (is_complex(x.dtype())) return complex_sum(x, axes, keepdims);
   return reduce("reduce_sum", x.dtype() == DType::boolean ? cast(x, DType::i32) : x, axes, keepdims);
 }
 Tensor prod(const Tensor& x, const Ints& axes, bool keepdims) {

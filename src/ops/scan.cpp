@@ -50,11 +50,10 @@ struct ScanState {
 };
 
 void run_scan(const ScanState& s, void* const* args) {
-  void* scratch = args[s.in + s.out];
+  const auto [in, next] = Pointers(args[s.in + s.out], s.in);
+  void* scratch = at(args[s.in + s.out], Pointers::bytes(s.in, s.out));
   void* inner = at(scratch, 2 * s.turns.stride);
   void* const* out = args + s.in;
-  void* in[kMaxValues];
-  void* next[kMaxValues];
   std::copy(args, args + s.in, in);
   for (int64_t round = 0; round < s.length; ++round) {
     const int64_t t = s.reverse ? s.length - 1 - round : round;
@@ -75,8 +74,6 @@ void run_scan(const ScanState& s, void* const* args) {
 Kernel prepare_scan(const KernelQuery& q) {
   const size_t carries = static_cast<size_t>(q.attrs.integer("carries"));
   const Graph& body = *q.attrs.graph("body");
-  require(std::max(q.in.size(), q.out.size()) <= kMaxValues, "scan", "expected at most ", kMaxValues,
-          " values, got ", q.in.size());
   ScanState s{q.compiler->compile(body),
               Turns(q.in.first(carries)),
               carries,
@@ -91,7 +88,7 @@ Kernel prepare_scan(const KernelQuery& q) {
   const auto row = [&](const TensorType& t) { s.rows.push_back(bytes_of({t.dtype, t.shape.without(0)})); };
   for (size_t i = 0; i < s.xs; ++i) row(q.in[carries + i]);
   for (size_t i = 0; i < s.ys; ++i) row(q.out[carries + i]);
-  const int64_t scratch = 2 * s.turns.stride + s.body->arena_bytes() + kAlign;
+  const int64_t scratch = Pointers::bytes(s.in, s.out) + 2 * s.turns.stride + s.body->arena_bytes() + kAlign;
   return make_kernel<ScanState, run_scan>("loop", std::move(s), scratch);
 }
 

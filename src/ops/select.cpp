@@ -84,6 +84,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include <cmath>
 
+#include "ops/complex_parts.h"
 #include "ops/elementwise.h"
 
 namespace plimsoll {
@@ -185,6 +186,8 @@ std::span<const OpDef> ops_select() { return kDefs; }
 
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   const DType t = promote(a.dtype(), b.dtype());
+  if (is_complex(t))
+    return from_pairs(where(expand_dims(condition, -1), pairs(cast(a, t)), pairs(cast(b, t))));
   return apply1(get_op("where"),
                 {condition.dtype() == DType::boolean ? condition : cast(condition, DType::boolean),
                  a.dtype() == t ? a : cast(a, t), b.dtype() == t ? b : cast(b, t)});
@@ -192,6 +195,7 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
 Tensor clip(const Tensor& x, double low, double high) {
   return apply1(get_op("clip"), {x}, {{"low", low}, {"high", high}});
 }
+Tensor clip(const Tensor& x, const Tensor& low, const Tensor& high) { return minimum(maximum(x, low), high); }
 
 }  // namespace plimsoll
 #endif

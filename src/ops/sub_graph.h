@@ -115,6 +115,14 @@ struct Turns {
   char* get(void* scratch, int copy, size_t i) const { return at(scratch, copy * stride + offsets[i]); }
 };
 
-inline constexpr size_t kMaxValues = 256;  // operands of a loop: their pointers are kept on the stack
+// The pointers of a loop's body, inputs and then outputs, at the beginning of its scratch.
+struct Pointers {
+  void** in;
+  void** next;
+  Pointers(void* scratch, size_t inputs) : in(static_cast<void**>(scratch)), next(in + inputs) {}
+  static int64_t bytes(size_t inputs, size_t outputs) {
+    return aligned(static_cast<int64_t>((inputs + outputs) * sizeof(void*)));
+  }
+};
 
 }  // namespace plimsoll::sub_graph

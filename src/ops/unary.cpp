@@ -252,6 +252,7 @@ TileFn FindUnary(Unary which, DType t) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "ops/complex_parts.h"
 #include "ops/elementwise.h"
 
 namespace plimsoll {
@@ -433,7 +434,9 @@ constexpr OpDef kDefs[] = {
      .dtypes = kBools},
 };
 
-Tensor unary(std::string_view name, const Tensor& x) { return apply1(get_op(name), {x}); }
+Tensor unary(std::string_view name, const Tensor& x) {
+  return is_complex(x.dtype()) ? complex_unary(name, x) : apply1(get_op(name), {x});
+}
 
 }  // namespace
 

@@ -14,7 +14,8 @@
 namespace plimsoll {
 
 // Sum over i of dout[i] times the derivative of output i of `op` by each of `in`; undefined douts count as
-// zero. Traced in a graph of its own, since here one operand may depend on another.
+// zero, and those of operands that are no floats are undefined. Traced in a graph of its own, since here one
+// operand may depend on another.
 inline std::vector<Tensor> vjp_of_parts(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs,
                                         std::span<const Tensor> dout) {
   Graph graph;
@@ -29,15 +30,21 @@ inline std::vector<Tensor> vjp_of_parts(const OpDef& op, std::span<const Tensor>
   for (const Tensor& t : in) xs.push_back(enter(t));
   ys = op.decompose(xs, attrs);
   for (size_t i = 0; i < ys.size(); ++i) dys.push_back(i < dout.size() ? enter(dout[i]) : Tensor());
-  const std::vector<Tensor> dxs = gradients(ys, xs, dys);
+  std::vector<Tensor> floats;
+  for (const Tensor& x : xs) {
+    if (is_float(x.dtype()) || is_complex(x.dtype())) floats.push_back(x);
+  }
+  const std::vector<Tensor> dxs = gradients(ys, floats, dys);
   for (const Node& node : graph.nodes()) {
     std::vector<Tensor> operands;
     for (const ValueId v : node.inputs) operands.push_back(outside.at(v));
     const std::vector<Tensor> results = apply(*node.op, operands, node.attrs);
     for (size_t i = 0; i < results.size(); ++i) outside.emplace(node.outputs[i], results[i]);
   }
-  std::vector<Tensor> result;
-  for (const Tensor& t : dxs) result.push_back(outside.at(t.id()));
+  std::vector<Tensor> result(xs.size());
+  for (size_t i = 0, k = 0; i < xs.size(); ++i) {
+    if (k < floats.size() && xs[i].id() == floats[k].id()) result[i] = outside.at(dxs[k++].id());
+  }
   return result;
 }
 

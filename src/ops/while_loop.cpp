@@ -30,11 +30,10 @@ struct WhileState {
 };
 
 void run_while(const WhileState& s, void* const* args) {
-  void* scratch = args[s.in + s.out];
+  const auto [in, next] = Pointers(args[s.in + s.out], s.in);
+  void* scratch = at(args[s.in + s.out], Pointers::bytes(s.in, s.out));
   void* inner = at(scratch, 2 * s.turns.stride + kAlign);
   void* flag = at(scratch, 2 * s.turns.stride);
-  void* in[kMaxValues];
-  void* next[kMaxValues];
   std::copy(args, args + s.in, in);
   for (int turn = 0;; turn ^= 1) {
     s.test->run(in, &flag, inner);
@@ -48,12 +47,10 @@ void run_while(const WhileState& s, void* const* args) {
 }
 
 Kernel prepare_while(const KernelQuery& q) {
-  require(q.in.size() <= kMaxValues, "while_loop", "expected at most ", kMaxValues, " values, got ",
-          q.in.size());
   WhileState s{q.compiler->compile(*q.attrs.graph("test")), q.compiler->compile(*q.attrs.graph("body")),
                Turns(q.out), q.in.size(), q.out.size()};
-  const int64_t scratch =
-      2 * s.turns.stride + kAlign + std::max(s.test->arena_bytes(), s.body->arena_bytes());
+  const int64_t scratch = Pointers::bytes(s.in, s.out) + 2 * s.turns.stride + kAlign +
+                          std::max(s.test->arena_bytes(), s.body->arena_bytes());
   return make_kernel<WhileState, run_while>("loop", std::move(s), scratch);
 }
 
@@ -66,6 +63,13 @@ std::vector<Tensor> while_loop(std::span<const Tensor> state, const Body& test, 
   std::vector<Tensor> in(state.begin(), state.end());
   const auto [check, round] = trace_both(types_of(state), test, body, in);
   return apply(get_op("while_loop"), in, {{"test", check}, {"body", round}});
+}
+
+std::vector<Tensor> bounded_while(std::span<const Tensor> state, int64_t most, const Body& test,
+                                  const Body& body) {
+  const Body stay = [](std::span<const Tensor> in) { return std::vector<Tensor>(in.begin(), in.end()); };
+  const Body round = [&](std::span<const Tensor> in) { return cond(test(in)[0], in, body, stay); };
+  return scan(state, {}, most, round);
 }
 
 std::span<const OpDef> ops_while_loop() {

@@ -140,6 +140,7 @@ constexpr std::array kRules = {
     RuleFor{"bitwise_not", twice},
     RuleFor{"cast", same_type},
     RuleFor{"bitcast", same_type},
+    RuleFor{"stop_gradient", same_type},
     RuleFor{"reshape", reshape_of_reshape},
     RuleFor{"transpose", transpose_of_transpose},
     RuleFor{"broadcast_to", broadcast_of_broadcast},

@@ -39,6 +39,24 @@ void finish(SweepCase& c) {
   c.key = key_of(c);
 }
 
+// Random matrices are singular, indefinite or have equal eigenvalues, or nearly so, now and then. Where a
+// gradient is checked, a growing diagonal keeps them from it.
+double diagonal_of(const OpDef& op, const OpCase& source, size_t input) {
+  constexpr std::array kOfMatrices = {"cholesky", "triangular_solve", "lu", "qr", "eigh", "svd"};
+  const bool of_matrices = std::find(kOfMatrices.begin(), kOfMatrices.end(), op.name) != kOfMatrices.end();
+  return of_matrices && source.differentiable && input == 0 ? source.in[0].high : 0;
+}
+
+void add_diagonal(const Tensor& t, double by) {
+  const int64_t rows = t.dim(-2), columns = t.dim(-1), n = std::min(rows, columns);
+  for (int64_t first = 0; first < parts(t); first += rows * columns) {
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t at = first + i * columns + i;
+      set_element(t, at, element(t, at) + by * static_cast<double>(n + i));
+    }
+  }
+}
+
 SweepCase declared(const OpDef& op, const OpCase& source, DType dtype) {
   SweepCase c{.op = &op,
               .in = {},
@@ -49,7 +67,11 @@ SweepCase declared(const OpDef& op, const OpCase& source, DType dtype) {
               .whole = false,
               .key = {}};
   for (const InputCase& in : source.in) {
-    c.in.push_back({{in.dtype.value_or(dtype), in.shape}, in.low, in.high, !in.dtype.has_value()});
+    c.in.push_back({{in.dtype.value_or(dtype), in.shape},
+                    in.low,
+                    in.high,
+                    !in.dtype.has_value(),
+                    diagonal_of(op, source, c.in.size())});
   }
   finish(c);
   return c;
@@ -151,6 +173,7 @@ std::vector<Tensor> make_inputs(const SweepCase& c, uint64_t seed) {
   for (size_t i = 0; i < c.in.size(); ++i) {
     const SweepInput& in = c.in[i];
     inputs.push_back(fill(in.type.dtype, in.type.shape, in.low, in.high, input_seed(c, i, seed)));
+    if (in.diagonal != 0) add_diagonal(inputs.back(), in.diagonal);
   }
   return inputs;
 }

@@ -16,6 +16,9 @@ struct SweepInput {
   double low = 0;
   double high = 0;
   bool swept = true;  // takes the dtype of the sweep; else the case fixed it
+  // Added to element (i, i) of every matrix: `diagonal` (n + i), n the smaller side. See diagonal_of() in
+  // cases.cpp.
+  double diagonal = 0;
 };
 
 struct SweepCase {

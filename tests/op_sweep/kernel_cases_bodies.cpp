@@ -55,6 +55,14 @@ void add_bodies(KernelCases& cases) {
     });
     cases.add({{x}, {one, 0.1, 0.4, std::nullopt}}, {{"test", test}, {"body", body}});
   }
+  if (cases.is("remat")) {
+    const auto body = body_of({x, one}, [](const Values& in) { return Values{tanh(in[0]) * in[1], in[0]}; });
+    cases.add({{x}, {one}}, {{"body", body}, {"operands", int64_t{1}}});
+  }
+  if (cases.is("custom_vjp")) {
+    const auto body = body_of({x, one}, [](const Values& in) { return Values{in[0] * in[1]}; });
+    cases.add({{x}, {x}, {one}}, {{"backward", body}, {"ys", int64_t{1}}, {"xs", int64_t{1}}});
+  }
   if (cases.is("scan")) {
     const Shape carry{41}, rows{30, 41};
     const auto body = body_of({carry, carry, one}, [](const Values& in) {

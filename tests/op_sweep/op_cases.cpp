@@ -19,7 +19,10 @@ json case_json(const SweepCase& c, uint64_t seed) {
               {"in", json::array()},           {"out", json::array()}, {"attrs", attrs_json(c.attrs)}};
   for (size_t i = 0; i < c.in.size(); ++i) {
     json in = type_json(c.in[i].type);
-    in.update({{"low", c.in[i].low}, {"high", c.in[i].high}, {"seed", input_seed(c, i, seed)}});
+    in.update({{"low", c.in[i].low},
+               {"high", c.in[i].high},
+               {"seed", input_seed(c, i, seed)},
+               {"diagonal", c.in[i].diagonal}});
     row["in"].push_back(in);
   }
   for (size_t i = 0; i < c.out.size(); ++i) {

@@ -79,7 +79,7 @@ class Oracle {
     CompileOptions options;
     options.skip_passes = {"all"};
     compare(c, goldens, run(op_graph(c), make_inputs(c, goldens.seed()), options));
-    note(met_[0], c, std::string(op_.kernels[0].name), true);
+    if (!met_.empty()) note(met_[0], c, std::string(op_.kernels[0].name), true);
   }
 
   void expect_all_met() const {

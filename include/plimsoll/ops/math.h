@@ -49,6 +49,7 @@ Tensor multiply(const Tensor& a, const Tensor& b);
 Tensor divide(const Tensor& a, const Tensor& b);  // true division: integers meet in float32
 Tensor floor_divide(const Tensor& a, const Tensor& b);
 Tensor mod(const Tensor& a, const Tensor& b);  // the sign of the divisor, as in Python
+Tensor rem(const Tensor& a, const Tensor& b);  // the sign of the dividend, as in C and NumPy's fmod
 Tensor power(const Tensor& a, const Tensor& b);
 Tensor maximum(const Tensor& a, const Tensor& b);  // NaN wins
 Tensor minimum(const Tensor& a, const Tensor& b);
@@ -68,9 +69,23 @@ Tensor greater_equal(const Tensor& a, const Tensor& b);
 // condition (bool) ? a : b, all three broadcast.
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
 Tensor clip(const Tensor& x, double low, double high);
+Tensor clip(const Tensor& x, const Tensor& low, const Tensor& high);  // all three broadcast
+// The next value of x's dtype from x towards y. No gradient.
+Tensor nextafter(const Tensor& x, const Tensor& y);
 
 Tensor cast(const Tensor& x, DType dtype);
-Tensor bitcast(const Tensor& x, DType dtype);  // same size of element
+// The same bytes as elements of another dtype. Smaller ones get a further, last axis; larger ones take theirs
+// from the last axis, which must have just as many.
+Tensor bitcast(const Tensor& x, DType dtype);
+// x, through which no gradient flows.
+Tensor stop_gradient(const Tensor& x);
+
+Tensor bessel_i0e(const Tensor& x);  // the modified Bessel function I0 times e^-|x|
+Tensor bessel_i1e(const Tensor& x);
+// The regularised incomplete gamma functions P(a, x) and Q(a, x) = 1 - P; differentiable by x.
+Tensor igamma(const Tensor& a, const Tensor& x);
+Tensor igammac(const Tensor& a, const Tensor& x);
+Tensor gamma_density(const Tensor& a, const Tensor& x);  // x^(a-1) e^-x / Gamma(a)
 
 // Made of the above; fused when run in a graph.
 Tensor gelu(const Tensor& x, bool approximate = false);

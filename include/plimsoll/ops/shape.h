@@ -41,6 +41,9 @@ Tensor gather_nd(const Tensor& x, const Tensor& indices);
 // "mul", "min", "max". Indices outside are dropped.
 Tensor scatter_nd(const Tensor& x, const Tensor& indices, const Tensor& updates, std::string_view mode);
 Tensor take_along_axis(const Tensor& x, const Tensor& indices, int axis);
+// x with updates put in where take_along_axis would read them; mode as in scatter_nd.
+Tensor put_along_axis(const Tensor& x, const Tensor& indices, const Tensor& updates, int axis,
+                      std::string_view mode = "set");
 Tensor one_hot(const Tensor& indices, int64_t classes, DType dtype);
 
 }  // namespace plimsoll
