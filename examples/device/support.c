@@ -1,0 +1,69 @@
+/* What the device can do, asked before anything is compiled. */
+#include <string.h>
+
+#include "device.h"
+#include "element.h"
+#include "functions.h"
+
+static const op* op_of(const char* name) {
+  static const op* const lists[] = {elementwise_ops, move_ops, index_ops,  reduce_ops, window_ops,
+                                    contract_ops,    conv_ops, random_ops, control_ops};
+  if (find_function(name) != NULL) return &function_op;
+  for (size_t list = 0; list < sizeof lists / sizeof *lists; ++list) {
+    for (const op* o = lists[list]; o->name != NULL; ++o) {
+      if (strcmp(o->name, name) == 0) return o;
+    }
+  }
+  return NULL;
+}
+
+/* No op here knows complex numbers, and some functions are for floats or for integers alone. */
+static int knows_types(const plimsoll_graph* graph, const plimsoll_node* node) {
+  const function* f = find_function(node->op);
+  for (int32_t i = 0; i < node->input_count; ++i) {
+    const int32_t dtype = graph->values[node->inputs[i]].dtype;
+    if (is_complex(dtype) || (f != NULL && (is_float(dtype) ? !f->real : !f->integer))) return 0;
+  }
+  for (int32_t i = 0; i < node->output_count; ++i) {
+    if (is_complex(graph->values[node->outputs[i]].dtype)) return 0;
+  }
+  return 1;
+}
+
+const op* find_op(const plimsoll_graph* graph, const plimsoll_node* node) {
+  return knows_types(graph, node) ? op_of(node->op) : NULL;
+}
+
+static int same_shape(const plimsoll_type* a, const plimsoll_type* b) {
+  int same = a->rank == b->rank && dtype_size(a->dtype) == dtype_size(b->dtype);
+  for (int32_t i = 0; same && i < a->rank; ++i) same = a->sizes[i] == b->sizes[i];
+  return same;
+}
+
+static uint64_t inputs_to_overwrite(const op* o, const plimsoll_graph* graph, const plimsoll_node* node,
+                                    int32_t output) {
+  const plimsoll_type* out = &graph->values[node->outputs[output]];
+  uint64_t mask = 0;
+  for (int32_t i = 0; i < node->input_count && i < 64; ++i) {
+    const int fits = same_shape(out, &graph->values[node->inputs[i]]);
+    if (fits && (o->overlap == OVERLAP_SAME_SIZE || (o->overlap == OVERLAP_FIRST && i == 0)))
+      mask |= (uint64_t)1 << i;
+  }
+  return mask;
+}
+
+int32_t support(plimsoll_device* device, const plimsoll_graph* graph, int32_t node, plimsoll_support* support,
+                plimsoll_error* error) {
+  const plimsoll_node n = node_at(graph, node);
+  const op* o = find_op(graph, &n);
+  const options* wanted = &device->options;
+  (void)error;
+  if (o == NULL) return PLIMSOLL_OK; /* zeros: it can do nothing with it */
+  support->runs = 1;
+  if ((o->fuses == PLIMSOLL_FUSE_MAP && wanted->fuse) ||
+      (o->fuses == PLIMSOLL_FUSE_FOLD && wanted->fuse_folds))
+    support->fuses = o->fuses;
+  for (int32_t i = 0; !wanted->no_in_place && i < n.output_count && i < 8; ++i)
+    support->in_place[i] = inputs_to_overwrite(o, graph, &n, i);
+  return PLIMSOLL_OK;
+}
