@@ -1,0 +1,116 @@
+// The four small models of the tests train on the interpreter: loss curves are PyTorch's, weights the CPU's,
+// whatever the device says it can do.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "device_plugin/interpreter.h"
+#include "models/models.h"
+#include "graph/op.h"
+#include "support/compare.h"
+#include "support/fill.h"
+
+namespace plimsoll::testing {
+namespace {
+
+using models::Model;
+using models::Weights;
+
+// As tests/parity has it: float32 sums in another order drift apart that far.
+constexpr double kLossTolerance = 1e-4;
+// Of a weight, or of a moment of Adam, after kSteps steps at 1e-3: sums in another order. The most seen is
+// 1.2e-6; processors with other vectors differ by more.
+constexpr int kSteps = 8;
+constexpr double kWeightTolerance = 2e-5;
+
+struct Use {
+  Model model;
+  std::string options;
+};
+void PrintTo(const Use& use, std::ostream* out) { *out << use.model.name << " " << use.options; }
+
+std::vector<Use> uses() {
+  std::vector<Use> all;
+  for (const Model& model : models::parity_models()) {
+    for (const char* options : {"", "no_in_place", "fuse", "fuse_folds", "no_in_place,fuse_folds"})
+      all.push_back({model, options});
+  }
+  return all;
+}
+
+std::string name_of_use(const ::testing::TestParamInfo<Use>& info) {
+  std::string name =
+      concat(info.param.model.name, "_", info.param.options.empty() ? "plain" : info.param.options);
+  std::replace(name.begin(), name.end(), ',', '_');
+  return name;
+}
+
+class DeviceTraining : public ::testing::TestWithParam<Use> {};
+INSTANTIATE_TEST_SUITE_P(Uses, DeviceTraining, ::testing::ValuesIn(uses()), name_of_use);
+
+// Weights after kSteps steps.
+void train(const Model& model, Weights& weights, const CompileOptions& options) {
+  Program program = Program::compile(models::train_graph(model, weights, model.batch), options);
+  std::vector<Tensor> outputs(1);
+  for (uint64_t step = 0; step < kSteps; ++step)
+    program.run(models::sample_batch(model, model.batch, 100 + step), outputs);
+}
+
+TEST_P(DeviceTraining, GivesTheWeightsOfTheCpu) {
+  const Model& model = GetParam().model;
+  Weights ours, theirs;
+  train(model, ours, {});
+  train(model, theirs, on(open_interpreter(GetParam().options)));
+  ASSERT_EQ(ours.all().size(), theirs.all().size());
+  for (size_t i = 0; i < ours.all().size(); ++i) {
+    const Tensor &want = ours.all()[i].storage, &got = theirs.all()[i].storage;
+    double off = 0;
+    for (int64_t k = 0; k < want.shape().elements(); ++k)
+      off = std::max(off, std::fabs(element(got, k) - element(want, k)));
+    EXPECT_LE(off, kWeightTolerance) << ours.all()[i].name;
+  }
+}
+
+class DeviceParity : public ::testing::TestWithParam<Model> {};
+INSTANTIATE_TEST_SUITE_P(Models, DeviceParity,
+                         ::testing::ValuesIn(models::parity_models().begin(), models::parity_models().end()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST_P(DeviceParity, LossCurveIsPyTorchs) {
+  const Model& model = GetParam();
+  std::ifstream in(PLIMSOLL_GOLDEN_FOLDER "/parity.json");
+  const nlohmann::json goldens = nlohmann::json::parse(in);
+  const auto first_seed = goldens.at("first_batch_seed").get<uint64_t>();
+  const auto want = goldens.at("losses").at(std::string(model.name)).get<std::vector<double>>();
+  Weights weights;
+  Program program =
+      Program::compile(models::train_graph(model, weights, model.batch), on(open_interpreter("fuse_folds")));
+  for (size_t step = 0; step < want.size(); ++step) {
+    const double loss =
+        program(models::sample_batch(model, model.batch, first_seed + 10 * (step % 4)))[0].item();
+    ASSERT_NEAR(loss, want[step], kLossTolerance * std::fabs(want[step])) << "step " << step;
+  }
+}
+
+// Dropout's masks are the same bits, so that training with it is too.
+TEST(DeviceRandom, BitsAreThoseOfTheCpu) {
+  Graph graph;
+  const Tensor key = graph.input("key", DType::u32, {2});
+  for (const DType t : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::i32, DType::u64}) {
+    graph.output("", apply1(get_op("random_uniform"), {key},
+                            {{"dtype", t}, {"shape", Ints{37}}, {"low", 1.0}, {"high", 100.0}}));
+    if (is_float(t))
+      graph.output("", apply1(get_op("random_normal"), {key}, {{"dtype", t}, {"shape", Ints{37}}}));
+  }
+  graph.output("", apply1(get_op("random_bits"), {key}, {{"shape", Ints{131}}}));
+  graph.output("", apply1(get_op("fold_in"), {key, graph.input("use", DType::u32, {})}));
+  const std::vector<Tensor> in = {fill(DType::u32, {2}, 0, 4e9, 1), Tensor::full(DType::u32, {}, 5)};
+  const std::vector<Tensor> want = Program::compile(graph)(in);
+  const std::vector<Tensor> got = Program::compile(graph, on(open_interpreter()))(in);
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(bit_difference(got[i], want[i]), "") << i;
+}
+
+}  // namespace
+}  // namespace plimsoll::testing
