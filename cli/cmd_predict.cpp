@@ -15,7 +15,7 @@ namespace {
 using namespace plimsoll;
 
 struct PredictOptions {
-  std::string model, output;
+  std::string model, output, device;
   cli::DataArguments data;
   int64_t batch = 32;
 };
@@ -38,6 +38,7 @@ void write(const std::string& path, const Model& model, const std::vector<Tensor
 void run(const PredictOptions& a) {
   cli::check_writable("--output", a.output, {".npy", ".npz", ".csv"});
   Model model = cli::open_model(a.model);
+  model.set_device(a.device);
   const std::vector<Tensor> results =
       model.predict(cli::open_data(a.data, model, false).batch(a.batch).prefetch(2));
   write(a.output, model, results);
@@ -55,6 +56,8 @@ void cmd_predict(CLI::App& app) {
   command->add_option("--batch", a->batch, "Records per step")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  command->add_option("--device", a->device,
+                      "What to run on, as `plimsoll devices` lists. Default: the best there is");
   command->footer("Example:\n  plimsoll predict digits.keras --data test.npz --output probabilities.npy");
   command->callback([a] { run(*a); });
 }
