@@ -1,6 +1,9 @@
 // Models of Keras's layers on the device, by its name: fit with validation, evaluate, predict, as on the CPU.
 #include "plimsoll/model.h"
 
+#include <unistd.h>
+
+#include <cstdio>
 #include <cstdlib>
 
 #include "device_plugin/interpreter.h"
@@ -99,9 +102,10 @@ TEST_F(DeviceModel, WhatWasTrainedThereIsSavedAndGoesOnOnTheCpu) {
   const Tensor x = fill(DType::f32, {64, 6}, -1, 1, 1), y = fill(DType::i32, {64}, 0, 2, 2);
   Sequential model = classifier();
   model.fit(x, y, {.batch_size = 16, .epochs = 2, .verbose = 0});
-  const std::string file = ::testing::TempDir() + "device.keras";
+  const std::string file = concat(::testing::TempDir(), "device_", getpid(), ".keras");
   model.save(file);
   Model loaded = load_model(file);
+  std::remove(file.c_str());
   loaded.set_device("cpu");
   EXPECT_EQ(difference(loaded.predict(x), model.predict(x), 1e-5), "");
   model.set_device("cpu");
