@@ -101,6 +101,6 @@ static void dot_general(const call* c) {
 }
 
 const op contract_ops[] = {
-    {"dot_general", dot_general, scratch_bytes, OVERLAP_NONE, PLIMSOLL_FUSE_NO},
-    {NULL, NULL, NULL, OVERLAP_NONE, 0},
+    {"dot_general", dot_general, scratch_bytes, OVERLAP_NONE, PLIMSOLL_FUSE_NO, 0},
+    {NULL, NULL, NULL, OVERLAP_NONE, 0, 0},
 };

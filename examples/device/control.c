@@ -108,9 +108,9 @@ static void scan(const call* c) {
 }
 
 const op control_ops[] = {
-    {"fused", fused, fused_scratch, OVERLAP_SAME_SIZE, PLIMSOLL_FUSE_NO},
-    {"cond", cond, cond_scratch, OVERLAP_NONE, PLIMSOLL_FUSE_NO},
-    {"while_loop", while_loop, while_scratch, OVERLAP_NONE, PLIMSOLL_FUSE_NO},
-    {"scan", scan, scan_scratch, OVERLAP_NONE, PLIMSOLL_FUSE_NO},
-    {NULL, NULL, NULL, OVERLAP_NONE, 0},
+    {"fused", fused, fused_scratch, OVERLAP_SAME_SIZE, PLIMSOLL_FUSE_NO, 1},
+    {"cond", cond, cond_scratch, OVERLAP_NONE, PLIMSOLL_FUSE_NO, 1},
+    {"while_loop", while_loop, while_scratch, OVERLAP_NONE, PLIMSOLL_FUSE_NO, 1},
+    {"scan", scan, scan_scratch, OVERLAP_NONE, PLIMSOLL_FUSE_NO, 1},
+    {NULL, NULL, NULL, OVERLAP_NONE, 0, 0},
 };

@@ -135,10 +135,10 @@ static void conv_grad_filter(const call* c) {
 }
 
 #define CONV(name) \
-  { #name, name, three_wide, OVERLAP_NONE, PLIMSOLL_FUSE_NO }
+  { #name, name, three_wide, OVERLAP_NONE, PLIMSOLL_FUSE_NO, 0 }
 const op conv_ops[] = {
     CONV(conv),
     CONV(conv_grad_input),
     CONV(conv_grad_filter),
-    {NULL, NULL, NULL, OVERLAP_NONE, 0},
+    {NULL, NULL, NULL, OVERLAP_NONE, 0, 0},
 };

@@ -103,7 +103,7 @@ static void cast(const call* c) {
 }
 
 #define MAP(name, run) \
-  { name, run, NULL, OVERLAP_SAME_SIZE, PLIMSOLL_FUSE_MAP }
+  { name, run, NULL, OVERLAP_SAME_SIZE, PLIMSOLL_FUSE_MAP, 0 }
 const op function_op = MAP("function", run_function);
 const op elementwise_ops[] = {
     MAP("equal", equal),
@@ -116,5 +116,5 @@ const op elementwise_ops[] = {
     MAP("where", where),
     MAP("clip", clip),
     MAP("cast", cast),
-    {NULL, NULL, NULL, OVERLAP_NONE, 0},
+    {NULL, NULL, NULL, OVERLAP_NONE, 0, 0},
 };

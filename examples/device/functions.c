@@ -70,6 +70,7 @@ REAL(multiply, return a * b;)
 REAL(divide, return a / b;)
 REAL(power, return pow(a, b);)
 REAL(arctan2, return atan2(a, b);)
+REAL(rem, return fmod(a, b);)                    /* C's: with the sign of a */
 REAL(maximum, return isnan(a) || a > b ? a : b;) /* a NaN wins */
 REAL(minimum, return isnan(a) || a < b ? a : b;)
 /* Python's: the remainder has the sign of the divisor, the quotient is what goes with it. */
@@ -102,6 +103,10 @@ static int64_t int_mod(int64_t a, int64_t b, int32_t dtype) {
   if (b == -1) return 0;
   const int64_t r = a % b;
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+static int64_t int_rem(int64_t a, int64_t b, int32_t dtype) {
+  if (b == 0 || (is_signed(dtype) && b == -1)) return 0;
+  return is_signed(dtype) ? a % b : (int64_t)((uint64_t)a % (uint64_t)b);
 }
 static int64_t int_floor_divide(int64_t a, int64_t b, int32_t dtype) {
   if (b == 0) return 0;
@@ -164,12 +169,18 @@ static const function functions[] = {
     {"erf", do_erf, NULL},
     {"erfc", do_erfc, NULL},
     {"erfinv", erfinv, NULL},
+    {"bessel_i0e", bessel_i0e, NULL},
+    {"bessel_i1e", bessel_i1e, NULL},
+    {"igamma", igamma, NULL},
+    {"igammac", igammac, NULL},
+    {"gamma_density", gamma_density, NULL},
     {"add", add, int_add},
     {"subtract", subtract, int_subtract},
     {"multiply", multiply, int_multiply},
     {"divide", divide, NULL},
     {"floor_divide", floor_divide, int_floor_divide},
     {"mod", mod, int_mod},
+    {"rem", rem, int_rem},
     {"power", power, int_power},
     {"maximum", maximum, int_maximum},
     {"minimum", minimum, int_minimum},

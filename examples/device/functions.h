@@ -13,6 +13,13 @@ typedef struct function {
   int64_t (*integer)(int64_t a, int64_t b, int32_t dtype);
 } function;
 
+/* Of special.c. */
+double bessel_i0e(double a, double b);
+double bessel_i1e(double a, double b);
+double igamma(double a, double x);
+double igammac(double a, double x);
+double gamma_density(double a, double x);
+
 /* Null if there is none. */
 const function* find_function(const char* name);
 

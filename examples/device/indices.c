@@ -94,8 +94,8 @@ static void scatter_nd(const call* c) {
 }
 
 const op index_ops[] = {
-    {"take", take, NULL, OVERLAP_NONE, PLIMSOLL_FUSE_NO},
-    {"gather_nd", gather_nd, NULL, OVERLAP_NONE, PLIMSOLL_FUSE_NO},
-    {"scatter_nd", scatter_nd, NULL, OVERLAP_FIRST, PLIMSOLL_FUSE_NO},
-    {NULL, NULL, NULL, OVERLAP_NONE, 0},
+    {"take", take, NULL, OVERLAP_NONE, PLIMSOLL_FUSE_NO, 1},
+    {"gather_nd", gather_nd, NULL, OVERLAP_NONE, PLIMSOLL_FUSE_NO, 1},
+    {"scatter_nd", scatter_nd, NULL, OVERLAP_FIRST, PLIMSOLL_FUSE_NO, 0},
+    {NULL, NULL, NULL, OVERLAP_NONE, 0, 0},
 };

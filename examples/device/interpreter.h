@@ -95,6 +95,7 @@ typedef struct op {
   int64_t (*scratch)(const call* c);
   enum overlap overlap;
   int32_t fuses; /* PLIMSOLL_FUSE_..., where options allow it */
+  int moves;     /* it only moves elements, of whatever dtype; others know no complex ones */
 } op;
 
 /* How the node runs here; null if it cannot. */
@@ -178,6 +179,6 @@ int32_t queue_run(plimsoll_stream* stream, plimsoll_program* program, frame* f, 
 extern const op function_op; /* of all functions of functions.h */
 
 extern const op elementwise_ops[], move_ops[], index_ops[], reduce_ops[], window_ops[], contract_ops[],
-    conv_ops[], random_ops[], control_ops[];
+    conv_ops[], random_ops[], sort_ops[], fourier_ops[], control_ops[];
 
 #endif

@@ -131,6 +131,11 @@ static void dynamic_update_slice(const call* c) {
   copy_box(update->rank, update->sizes, out, &at, update, &seen);
 }
 
+/* x, but not before the other input is there: the order of a plan sees to that. */
+static void after(const call* c) {
+  copy_bytes(output(c, 0)->data, input(c, 0)->data, tensor_bytes(input(c, 0)));
+}
+
 /* 0, 1, 2, ... along one axis. */
 static void iota(const call* c) {
   const tensor* out = output(c, 0);
@@ -145,16 +150,17 @@ static void iota(const call* c) {
 }
 
 #define MOVE(name) \
-  { #name, name, NULL, OVERLAP_NONE, PLIMSOLL_FUSE_NO }
+  { #name, name, NULL, OVERLAP_NONE, PLIMSOLL_FUSE_NO, 1 }
 const op move_ops[] = {
-    {"broadcast_to", broadcast_to, NULL, OVERLAP_NONE, PLIMSOLL_FUSE_MAP},
+    {"broadcast_to", broadcast_to, NULL, OVERLAP_NONE, PLIMSOLL_FUSE_MAP, 1},
     MOVE(transpose),
     MOVE(slice),
     MOVE(reverse),
     MOVE(concatenate),
-    MOVE(pad),
+    {"pad", pad, NULL, OVERLAP_NONE, PLIMSOLL_FUSE_NO, 0},
     MOVE(dynamic_slice),
-    {"dynamic_update_slice", dynamic_update_slice, NULL, OVERLAP_FIRST, PLIMSOLL_FUSE_NO},
+    {"dynamic_update_slice", dynamic_update_slice, NULL, OVERLAP_FIRST, PLIMSOLL_FUSE_NO, 1},
+    {"after", after, NULL, OVERLAP_FIRST, PLIMSOLL_FUSE_NO, 1},
     MOVE(iota),
-    {NULL, NULL, NULL, OVERLAP_NONE, 0},
+    {NULL, NULL, NULL, OVERLAP_NONE, 0, 0},
 };

@@ -156,11 +156,11 @@ static void random_normal(const call* c) {
 }
 
 #define RANDOM(name) \
-  { #name, name, NULL, OVERLAP_NONE, PLIMSOLL_FUSE_NO }
+  { #name, name, NULL, OVERLAP_NONE, PLIMSOLL_FUSE_NO, 0 }
 const op random_ops[] = {
     RANDOM(random_bits),
     RANDOM(random_uniform),
     RANDOM(random_normal),
     RANDOM(fold_in),
-    {NULL, NULL, NULL, OVERLAP_NONE, 0},
+    {NULL, NULL, NULL, OVERLAP_NONE, 0, 0},
 };

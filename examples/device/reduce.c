@@ -136,7 +136,7 @@ RUN(cumprod, cumulate(c, PROD))
 RUN(cummax, cumulate(c, MAX))
 
 #define FOLD(name, run) \
-  { name, run, one_sum_each, OVERLAP_NONE, PLIMSOLL_FUSE_FOLD }
+  { name, run, one_sum_each, OVERLAP_NONE, PLIMSOLL_FUSE_FOLD, 0 }
 const op reduce_ops[] = {
     FOLD("reduce_sum", reduce_sum),
     FOLD("reduce_prod", reduce_prod),
@@ -144,10 +144,10 @@ const op reduce_ops[] = {
     FOLD("reduce_min", reduce_min),
     FOLD("reduce_and", reduce_min), /* of bools */
     FOLD("reduce_or", reduce_max),
-    {"argmax", argmax, NULL, OVERLAP_NONE, PLIMSOLL_FUSE_NO},
-    {"argmin", argmin, NULL, OVERLAP_NONE, PLIMSOLL_FUSE_NO},
-    {"cumsum", cumsum, NULL, OVERLAP_FIRST, PLIMSOLL_FUSE_NO},
-    {"cumprod", cumprod, NULL, OVERLAP_FIRST, PLIMSOLL_FUSE_NO},
-    {"cummax", cummax, NULL, OVERLAP_FIRST, PLIMSOLL_FUSE_NO},
-    {NULL, NULL, NULL, OVERLAP_NONE, 0},
+    {"argmax", argmax, NULL, OVERLAP_NONE, PLIMSOLL_FUSE_NO, 0},
+    {"argmin", argmin, NULL, OVERLAP_NONE, PLIMSOLL_FUSE_NO, 0},
+    {"cumsum", cumsum, NULL, OVERLAP_FIRST, PLIMSOLL_FUSE_NO, 0},
+    {"cumprod", cumprod, NULL, OVERLAP_FIRST, PLIMSOLL_FUSE_NO, 0},
+    {"cummax", cummax, NULL, OVERLAP_FIRST, PLIMSOLL_FUSE_NO, 0},
+    {NULL, NULL, NULL, OVERLAP_NONE, 0, 0},
 };

@@ -6,8 +6,9 @@
 #include "functions.h"
 
 static const op* op_of(const char* name) {
-  static const op* const lists[] = {elementwise_ops, move_ops, index_ops,  reduce_ops, window_ops,
-                                    contract_ops,    conv_ops, random_ops, control_ops};
+  static const op* const lists[] = {elementwise_ops, move_ops,     index_ops,  reduce_ops,
+                                    window_ops,      contract_ops, conv_ops,   random_ops,
+                                    control_ops,     sort_ops,     fourier_ops};
   if (find_function(name) != NULL) return &function_op;
   for (size_t list = 0; list < sizeof lists / sizeof *lists; ++list) {
     for (const op* o = lists[list]; o->name != NULL; ++o) {
@@ -17,21 +18,19 @@ static const op* op_of(const char* name) {
   return NULL;
 }
 
-/* No op here knows complex numbers, and some functions are for floats or for integers alone. */
-static int knows_types(const plimsoll_graph* graph, const plimsoll_node* node) {
+/* Some functions are for floats or for integers alone, and only movements know complex numbers. */
+static int knows_types(const op* o, const plimsoll_graph* graph, const plimsoll_node* node) {
   const function* f = find_function(node->op);
   for (int32_t i = 0; i < node->input_count; ++i) {
     const int32_t dtype = graph->values[node->inputs[i]].dtype;
-    if (is_complex(dtype) || (f != NULL && (is_float(dtype) ? !f->real : !f->integer))) return 0;
-  }
-  for (int32_t i = 0; i < node->output_count; ++i) {
-    if (is_complex(graph->values[node->outputs[i]].dtype)) return 0;
+    if (is_complex(dtype) ? !o->moves : f != NULL && (is_float(dtype) ? !f->real : !f->integer)) return 0;
   }
   return 1;
 }
 
 const op* find_op(const plimsoll_graph* graph, const plimsoll_node* node) {
-  return knows_types(graph, node) ? op_of(node->op) : NULL;
+  const op* o = op_of(node->op);
+  return o != NULL && knows_types(o, graph, node) ? o : NULL;
 }
 
 static int same_shape(const plimsoll_type* a, const plimsoll_type* b) {

@@ -178,9 +178,9 @@ static void average_pool_grad(const call* c) {
 }
 
 #define PLAIN(name, run) \
-  { name, run, NULL, OVERLAP_NONE, PLIMSOLL_FUSE_NO }
+  { name, run, NULL, OVERLAP_NONE, PLIMSOLL_FUSE_NO, 0 }
 #define SUMS(name, run) \
-  { name, run, one_sum_each, OVERLAP_NONE, PLIMSOLL_FUSE_NO }
+  { name, run, one_sum_each, OVERLAP_NONE, PLIMSOLL_FUSE_NO, 0 }
 const op window_ops[] = {
     PLAIN("reduce_window_sum", reduce_window_sum),
     PLAIN("reduce_window_max", window_max),
@@ -191,5 +191,5 @@ const op window_ops[] = {
     SUMS("max_pool_grad", max_pool_grad),
     PLAIN("average_pool", average_pool),
     SUMS("average_pool_grad", average_pool_grad),
-    {NULL, NULL, NULL, OVERLAP_NONE, 0},
+    {NULL, NULL, NULL, OVERLAP_NONE, 0, 0},
 };

@@ -43,13 +43,6 @@ void check(const SweepCase& c, const OpGoldens& goldens, const CompileOptions& o
   for (size_t i = 0; i < out.size(); ++i) EXPECT_EQ(goldens.compare(c, i, out[i]), "") << "output " << i;
 }
 
-bool is_complex_case(const SweepCase& c) {
-  for (const SweepInput& in : c.in) {
-    if (is_complex(in.type.dtype)) return true;
-  }
-  return std::any_of(c.out.begin(), c.out.end(), [](const TensorType& t) { return is_complex(t.dtype); });
-}
-
 TEST_P(DeviceSweep, ValuesMatchGoldens) {
   const OpDef& op = *GetParam();
   if (tests_the_interpreter() && left_out(op.name)) return;
@@ -57,9 +50,7 @@ TEST_P(DeviceSweep, ValuesMatchGoldens) {
   const size_t number =
       static_cast<size_t>(std::find(all_ops().begin(), all_ops().end(), &op) - all_ops().begin());
   const CompileOptions options = on(open_tested_device(number % 2 == 0 ? "fuse_folds" : "no_in_place"));
-  for (const SweepCase& c : sweep_cases(op)) {
-    if (!is_complex_case(c)) check(c, OpGoldens::get(), options);
-  }
+  for (const SweepCase& c : sweep_cases(op)) check(c, OpGoldens::get(), options);
   for (const SweepCase& c : kernel_cases(op)) {  // bodies of loops and branches are declared there
     if (has_graph_attr(c) || with_large_cases()) check(c, OpGoldens::of_kernels(), options);
   }
