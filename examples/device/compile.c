@@ -23,10 +23,23 @@ static int runs_nothing(const plimsoll_node* node) {
   return node->alias || strcmp(node->op, "constant") == 0;
 }
 
+static int is_too_large(const plimsoll_device* device, const plimsoll_graph* body) {
+  const options* most = &device->options;
+  int32_t members = 0;
+  for (int32_t i = 0; i < body->node_count; ++i) {
+    const plimsoll_node node = node_at(body, i);
+    members += !runs_nothing(&node);
+  }
+  return (most->fused_nodes > 0 && members > most->fused_nodes) ||
+         (most->fused_arguments > 0 && body->input_count + body->output_count > most->fused_arguments);
+}
+
 /* Puts the compiled body of a "fused" node where other nodes have the program of their sub-graph. */
 static int32_t compile_fused(plimsoll_program* program, int32_t node, const plimsoll_graph* body,
                              plimsoll_error* error) {
   plimsoll_attr* mine = (plimsoll_attr*)attr(&program->graph->nodes[node], "body");
+  if (is_too_large(program->device, body))
+    return report(error, PLIMSOLL_INTERNAL, "a fused body is too large");
   mine->program = compile_body(program->device, body, error);
   if (mine->program == NULL) {
     error->node = node; /* not that of the body */
@@ -110,7 +123,24 @@ void program_destroy(plimsoll_program* program) {
   pool_destroy(program->memory); /* with the program itself */
 }
 
+/* Whether all places in the arena are where the device wants them. */
+static int is_aligned(const plimsoll_program* program, const plimsoll_plan* plan) {
+  const int64_t step = program->device->options.alignment;
+  for (int32_t i = 0; step > 0 && i < program->graph->value_count; ++i) {
+    if (plan->places[i].kind == PLIMSOLL_PLACE_ARENA && plan->places[i].at % step != 0) return 0;
+  }
+  for (int32_t i = 0; step > 0 && i < program->graph->node_count; ++i) {
+    if (plan->scratch[i] % step != 0) return 0;
+  }
+  return 1;
+}
+
 int32_t program_plan(plimsoll_program* program, const plimsoll_plan* plan, plimsoll_error* error) {
+  if (!is_aligned(program, plan)) return report(error, PLIMSOLL_INTERNAL, "a place is not aligned");
+  return keep_plan(program, plan, error);
+}
+
+int32_t keep_plan(plimsoll_program* program, const plimsoll_plan* plan, plimsoll_error* error) {
   const plimsoll_graph* g = program->graph;
   plimsoll_plan* own = &program->plan;
   pool* p = program->memory;

@@ -37,6 +37,10 @@ static options read_options(void) {
   o.fail_at = option(list, "fail_at", 0);
   o.lose_at = option(list, "lose_at", 0);
   o.memory = option(list, "memory", (int64_t)1 << 30);
+  o.slow = option(list, "slow", 0);
+  o.alignment = option(list, "alignment", 0);
+  o.fused_nodes = option(list, "fused_nodes", 0);
+  o.fused_arguments = option(list, "fused_arguments", 0);
   return o;
 }
 
@@ -89,9 +93,12 @@ int32_t device_memory(plimsoll_device* device, plimsoll_memory_info* info, plims
   return PLIMSOLL_OK;
 }
 
-/* The engine's own numbers will do. */
+/* 0: the engine's own number will do. */
 int32_t device_limits(plimsoll_device* device, plimsoll_limits* limits, plimsoll_error* error) {
-  (void)device, (void)limits, (void)error;
+  (void)error;
+  limits->alignment = device->options.alignment;
+  limits->fused_nodes = (int32_t)device->options.fused_nodes;
+  limits->fused_arguments = (int32_t)device->options.fused_arguments;
   return PLIMSOLL_OK;
 }
 

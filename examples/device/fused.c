@@ -70,7 +70,7 @@ static int32_t plan_body(plimsoll_program* program, const plimsoll_graph* body, 
     return report(error, PLIMSOLL_OUT_OF_MEMORY, "no memory for a fused body");
   place_values(program, scratch, places, &plan, order, scratch_at);
   copy_outputs(program, &plan, copies);
-  return program_plan(program, &plan, error);
+  return keep_plan(program, &plan, error);
 }
 
 plimsoll_program* compile_body(plimsoll_device* device, const plimsoll_graph* body, plimsoll_error* error) {

@@ -25,6 +25,9 @@ typedef struct options {
   int64_t fail_at; /* the node of this number, from 1, counted over all runs, fails; 0: none */
   int64_t lose_at; /* at this node the device is lost */
   int64_t memory;  /* bytes the device has */
+  int64_t slow;    /* microseconds that each node sleeps before it runs */
+  /* Of plimsoll_limits; what goes beyond is refused. */
+  int64_t alignment, fused_nodes, fused_arguments;
 } options;
 
 typedef struct counters {
@@ -154,6 +157,8 @@ const plimsoll_attr* given_attr(const plimsoll_graph* graph, const plimsoll_node
 
 /* Compiles the body of a "fused" node and plans it: every value has its place in the scratch of the node. */
 plimsoll_program* compile_body(plimsoll_device* device, const plimsoll_graph* body, plimsoll_error* error);
+/* Copies a plan into the program. */
+int32_t keep_plan(plimsoll_program* program, const plimsoll_plan* plan, plimsoll_error* error);
 /* Copies that may be of nothing, from or to nowhere. */
 void copy_bytes(void* to, const void* from, int64_t bytes);
 

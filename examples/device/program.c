@@ -22,10 +22,16 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static void sleep_for(int64_t microseconds) {
+  const struct timespec t = {microseconds / 1000000, microseconds % 1000000 * 1000};
+  nanosleep(&t, NULL);
+}
+
 static int32_t run_node(plimsoll_program* program, const frame* f, int32_t node, plimsoll_error* error) {
   const call c = {&program->graph->nodes[node], program->values, f->arena + program->plan.scratch[node],
                   error};
   const double begin = f->seconds != NULL ? now() : 0;
+  if (program->device->options.slow > 0) sleep_for(program->device->options.slow);
   if (count_node(program->device, error) == PLIMSOLL_OK) program->ops[node]->run(&c);
   if (f->seconds != NULL) f->seconds[node] += now() - begin;
   if (error->kind != PLIMSOLL_OK && error->program == NULL) { /* an inner program has said where already */

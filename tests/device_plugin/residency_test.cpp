@@ -183,6 +183,56 @@ TEST(Residency, TensorsWithoutElementsPass) {
   EXPECT_EQ(static_cast<const float*>(read_bytes(out[1]))[2], 0);
 }
 
+// Runs that wait in the queue keep their inputs, though the host has gone on: none may be overwritten.
+TEST(Residency, ManyRunsAreUnderWayAtOnce) {
+  const auto device = open_interpreter("slow=2000");
+  const Tensor w = Tensor::zeros(DType::f32, {});
+  Graph graph;
+  const Tensor x = graph.input("x", DType::f32, {1000});
+  const Tensor v = graph.variable("w", w);
+  graph.update(v, v + sum(x));
+  graph.output("y", x + v);
+  Program program = Program::compile(graph, on(device));
+  std::vector<Tensor> results;
+  for (int i = 0; i < 12; ++i) {
+    Tensor input = Tensor::full(DType::f32, {1000}, i);
+    results.push_back(program(std::array{input})[0]);
+    assign(input, Tensor::full(DType::f32, {1000}, -1));  // it may change once run() has returned
+  }
+  float sum = 0;
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_EQ(static_cast<const float*>(read_bytes(results[static_cast<size_t>(i)]))[999],
+              static_cast<float>(i) + sum);
+    sum += 1000 * static_cast<float>(i);
+  }
+  EXPECT_EQ(*static_cast<const float*>(read_bytes(w)), sum);
+}
+
+// More than the 8 MiB of the host that copies go through.
+TEST(Residency, LargeInputsAreCopiedInParts) {
+  const auto device = open_interpreter();
+  const int64_t n = 5'000'001;
+  Graph graph;
+  graph.output("sum", sum(graph.input("x", DType::i64, {n})));
+  Program program = Program::compile(graph, on(device));
+  for (const int64_t k : {1, 3}) {
+    const Tensor x = Tensor::empty(DType::i64, {n});
+    write_bytes(x, [&](void* to) {
+      for (int64_t i = 0; i < n; ++i) static_cast<int64_t*>(to)[i] = k * i;
+    });
+    const Tensor y = program(std::array{x})[0];
+    EXPECT_EQ(*static_cast<const int64_t*>(read_bytes(y)), k * (n * (n - 1) / 2));
+  }
+}
+
+TEST(Residency, StepsAreNamedAndTimed) {
+  Trained t;
+  EXPECT_NE(t.program.text().find("interpreted dot_general"), std::string::npos) << t.program.text();
+  const auto times = t.program.profile(t.batch, 2);
+  ASSERT_EQ(times.size(), t.program.steps());
+  for (const auto& [name, seconds] : times) EXPECT_GE(seconds, 0) << name;
+}
+
 // Both queue on the same two streams and share the arena.
 TEST(Residency, TwoThreadsTrainOnOneDevice) {
   const models::Model& model = models::get_model("parity_mlp");

@@ -34,7 +34,8 @@ void PrintTo(const Use& use, std::ostream* out) { *out << use.model.name << " " 
 std::vector<Use> uses() {
   std::vector<Use> all;
   for (const Model& model : models::parity_models()) {
-    for (const char* options : {"", "no_in_place", "fuse", "fuse_folds", "no_in_place,fuse_folds"})
+    for (const char* options : {"", "no_in_place", "fuse", "fuse_folds", "no_in_place,fuse_folds",
+                                "fuse_folds,fused_nodes=4,alignment=256"})
       all.push_back({model, options});
   }
   return all;
@@ -43,7 +44,7 @@ std::vector<Use> uses() {
 std::string name_of_use(const ::testing::TestParamInfo<Use>& info) {
   std::string name =
       concat(info.param.model.name, "_", info.param.options.empty() ? "plain" : info.param.options);
-  std::replace(name.begin(), name.end(), ',', '_');
+  for (const char c : {',', '='}) std::replace(name.begin(), name.end(), c, '_');
   return name;
 }
 
