@@ -21,7 +21,9 @@ constexpr std::string_view kHead =
  *   the least and the most outputs, -1: as many as its sub-graph has;
  *   flags, below;
  *   its attributes, "name: kind = default" with commas between; those without a default are always there.
- * A plug-in that wants a table of names: #define OP(name, ...) #name, and static const char* const names[] = {PLIMSOLL_OPS(OP)};
+ * The names, for example:
+ *   #define NAME(name, ...) #name,
+ *   static const char* const names[] = {PLIMSOLL_OPS(NAME)};
  */
 #ifndef PLIMSOLL_DEVICE_OPS_H
 #define PLIMSOLL_DEVICE_OPS_H

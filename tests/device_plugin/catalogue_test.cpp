@@ -6,6 +6,7 @@
 
 #include "device_plugin/interpreter.h"
 #include "op_sweep/kernel_cases.h"
+#include "plimsoll/device_ops.h"
 
 namespace plimsoll::testing {
 namespace {
@@ -24,6 +25,24 @@ TEST(Catalogue, ListsEveryOp) {
   const std::string text = catalogue_text();
   if (std::getenv("PLIMSOLL_WRITE_DOCS") != nullptr) std::ofstream(path) << text;
   EXPECT_EQ(contents(path), text) << "an op has changed: see the head of the file";
+}
+
+TEST(Catalogue, IsATableForTheCompilerToo) {
+  struct Row {
+    std::string_view name;
+    int least, most, fewest, outputs, flags;
+    std::string_view attributes;
+  };
+#define PLIMSOLL_ROW(name, ...) Row{#name, __VA_ARGS__},
+  static constexpr Row rows[] = {PLIMSOLL_OPS(PLIMSOLL_ROW)};
+#undef PLIMSOLL_ROW
+  EXPECT_EQ(std::size(rows), all_ops().size());
+  for (const Row& row : rows) {
+    const OpDef& op = get_op(row.name);
+    EXPECT_EQ(row.least, op.arity.least) << row.name;
+    EXPECT_EQ((row.flags & PLIMSOLL_OP_ELEMENTWISE) != 0, op.tile != nullptr) << row.name;
+    EXPECT_EQ(row.attributes.empty(), op.attrs.empty()) << row.name;
+  }
 }
 
 TEST(Catalogue, ThePageForAuthorsSaysWhatEveryPrimitiveDoes) {
