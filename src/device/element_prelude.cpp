@@ -2,6 +2,7 @@
 // nvcc share. Each target says first how it declares a function, where its types come from, and how it reads
 // bits.
 #include "device/element_text.h"
+#include "plimsoll/error.h"
 
 namespace plimsoll {
 namespace {
@@ -89,7 +90,7 @@ PLIMSOLL_FN uint16_t narrow_f16(float x) {
 }
 )";
 
-constexpr std::string_view kShared = R"(
+constexpr std::string_view kHalves = R"(
 PLIMSOLL_FN float widen_bf16(uint16_t h) { return float_of_bits((uint32_t)h << 16); }
 PLIMSOLL_FN uint16_t narrow_bf16(float x) {
   const uint32_t bits = bits_of_float(x);
@@ -97,7 +98,70 @@ PLIMSOLL_FN uint16_t narrow_bf16(float x) {
 }
 PLIMSOLL_FN float round_f16(float x) { return widen_f16(narrow_f16(x)); }
 PLIMSOLL_FN float round_bf16(float x) { return widen_bf16(narrow_bf16(x)); }
+)";
 
+// Computed in f64 whatever the type: series have no good f32 form.
+constexpr std::string_view kSeries = R"(
+// Powers of x while they are few, Hankel's series beyond. x >= 0, times e^-x.
+PLIMSOLL_FN double bessel_ie(int order, double x) {
+  double term = 1, sum = 1;
+  if (x < 30) {
+    term = sum = order == 0 ? 1 : x / 2;
+    for (int k = 1; term > 1e-17 * sum; ++k) sum += term *= x * x / 4 / (k * (double)(k + order));
+    return sum * exp(-x);
+  }
+  for (int k = 1; k <= 20; ++k) sum += term *= ((2 * k - 1) * (2 * k - 1) - 4 * order * order) / (8 * k * x);
+  return sum / sqrt(6.283185307179586 * x);
+}
+PLIMSOLL_FN double i0e(double x) { return x - x == 0 ? bessel_ie(0, fabs(x)) : x != x ? x : 0; }
+PLIMSOLL_FN double i1e(double x) { return x - x == 0 ? copysign(bessel_ie(1, fabs(x)), x) : x != x ? x : copysign(0.0, x); }
+
+// x^a e^-x / Gamma(a + 1); for large a by Stirling's formula, which takes the large part out of both.
+PLIMSOLL_FN double gamma_factor(double a, double x) {
+  if (a < 20) return exp(a * log(x) - x - lgamma(a + 1));
+  const double d = (x - a) / a, b = a * a;
+  const double rest = (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - (1.0 / 1680 - 1.0 / (1188 * b)) / b) / b) / b) / a;
+  return exp(a * (fabs(d) < 0.5 ? log1p(d) - d : log(x / a) - d) - rest) / sqrt(6.283185307179586 * a);
+}
+PLIMSOLL_FN double gamma_lower(double a, double x) {
+  double term = 1, sum = 1;
+  for (int k = 1; term > 1e-17 * sum && k < 100000; ++k) sum += term *= x / (a + k);
+  return sum * gamma_factor(a, x);
+}
+// Legendre's continued fraction, by Lentz's method.
+PLIMSOLL_FN double gamma_upper(double a, double x) {
+  double b = x + 1 - a, c = 1e300, d = 1 / b, h = d;
+  for (int k = 1; k < 100000; ++k) {
+    const double n = k * (a - k);
+    b += 2;
+    d = n * d + b;
+    d = 1 / (fabs(d) < 1e-300 ? 1e-300 : d);
+    c = b + n / c;
+    c = fabs(c) < 1e-300 ? 1e-300 : c;
+    h *= c * d;
+    if (fabs(c * d - 1) < 1e-16) break;
+  }
+  return h * gamma_factor(a, x) * a;
+}
+PLIMSOLL_FN int no_gamma(double a, double x) { return !(a > 0 && a - a == 0 && x >= 0); }
+PLIMSOLL_FN double igamma(double a, double x) {
+  if (no_gamma(a, x)) return NAN;
+  if (x == 0 || x - x != 0) return x != 0;
+  return x < a + 1 ? gamma_lower(a, x) : 1 - gamma_upper(a, x);
+}
+PLIMSOLL_FN double igammac(double a, double x) {
+  if (no_gamma(a, x)) return NAN;
+  if (x == 0 || x - x != 0) return x == 0;
+  return x < a + 1 ? 1 - gamma_lower(a, x) : gamma_upper(a, x);
+}
+PLIMSOLL_FN double gamma_density(double a, double x) {
+  if (no_gamma(a, x)) return NAN;
+  if (x == 0) return a < 1 ? INFINITY : a == 1;
+  return x - x == 0 ? gamma_factor(a, x) * a / x : 0;
+}
+)";
+
+constexpr std::string_view kFunctions = R"(
 #define PLIMSOLL_INTEGERS(T, U, s, LEAST)                                                               \
   PLIMSOLL_FN T add_##s(T a, T b) { return (T)((U)a + (U)b); }                                          \
   PLIMSOLL_FN T sub_##s(T a, T b) { return (T)((U)a - (U)b); }                                          \
@@ -167,6 +231,11 @@ PLIMSOLL_INTEGERS(uint64_t, uint64_t, u64, 0)
   PLIMSOLL_FN T erf_##s(T x) { return erf##f(x); }                                                    \
   PLIMSOLL_FN T erfc_##s(T x) { return erfc##f(x); }                                                  \
   PLIMSOLL_FN T erfinv_##s(T x) { return erfinv##f(x); }                                              \
+  PLIMSOLL_FN T i0e_##s(T x) { return (T)i0e(x); }                                                    \
+  PLIMSOLL_FN T i1e_##s(T x) { return (T)i1e(x); }                                                    \
+  PLIMSOLL_FN T igamma_##s(T a, T x) { return (T)igamma(a, x); }                                      \
+  PLIMSOLL_FN T igammac_##s(T a, T x) { return (T)igammac(a, x); }                                    \
+  PLIMSOLL_FN T gamma_density_##s(T a, T x) { return (T)gamma_density(a, x); }                        \
   PLIMSOLL_FN T pow_##s(T x, T y) { return pow##f(x, y); }                                            \
   PLIMSOLL_SATURATE(T, s, int8_t, i8, -128, 127, 128.0)                                               \
   PLIMSOLL_SATURATE(T, s, int16_t, i16, -32768, 32767, 32768.0)                                       \
@@ -185,7 +254,7 @@ PLIMSOLL_FLOATS(double, f64, )
 }  // namespace
 
 std::string element_prelude(SourceTarget target) {
-  return std::string(target == SourceTarget::cuda ? kCuda : kC).append(kShared);
+  return concat(target == SourceTarget::cuda ? kCuda : kC, kHalves, kSeries, kFunctions);
 }
 
 }  // namespace plimsoll

@@ -14,8 +14,8 @@ namespace plimsoll {
 // order, and the variables that the text uses:
 //   arg0, arg1, ...  pointers to elements, as `arguments` says. An output may lie in the bytes of an input
 //                    that has its shape: all reads of a point come before its writes;
-//   i0, i1, ...      the indices of the point, as int64_t, and
-//   at               its number in row-major order.
+//   i0, i1, ...      the indices of the point, and
+//   at               its number in row-major order, of any integer type that holds the largest.
 struct ElementSource {
   struct Argument {
     DType dtype = DType::f32;

@@ -48,7 +48,9 @@ void tile(const void* const* in, void* out, size_t n, const double*) {
 
 template <int kOrder>
 Tile tile_of(std::span<const TensorType> in, const TensorType&, const Attrs&) {
-  return {in[0].dtype == DType::f64 ? tile<kOrder, double> : tile<kOrder, float>, {}};
+  return {in[0].dtype == DType::f64 ? tile<kOrder, double> : tile<kOrder, float>,
+          {},
+          kOrder == 0 ? "i0e(a)" : "i1e(a)"};
 }
 
 std::vector<TensorType> infer(const OpCall& call) {

@@ -197,6 +197,7 @@ std::string_view float_meaning(Binary which) {
     case Binary::multiply: return "a * b";
     case Binary::divide: return "a / b";
     case Binary::mod: return "r = fmod(a, b); r == 0 ? copysign(r, b) : (r < 0) != (b < 0) ? r + b : r";
+    case Binary::rem: return "fmod(a, b)";
     case Binary::floor_divide:
       return "r = fmod(a, b); s = (a - r) / b; q = r != 0 && (r < 0) != (b < 0) ? s - 1 : s; f = floor(q); "
              "b == 0 ? a / b : q == 0 ? copysign(0, a / b) : q - f > 0.5 ? f + 1 : f";
@@ -215,6 +216,7 @@ std::string_view integer_meaning(Binary which) {
     case Binary::multiply: return "mul(a, b)";
     case Binary::floor_divide: return "div(a, b)";
     case Binary::mod: return "mod(a, b)";
+    case Binary::rem: return "r = mod(a, b); r != 0 && (a < 0) != (b < 0) ? sub(r, b) : r";
     case Binary::power: return "pow(a, b)";
     case Binary::maximum: return "a > b ? a : b";
     case Binary::minimum: return "a < b ? a : b";

@@ -81,7 +81,11 @@ void tile(const void* const* in, void* out, size_t n, const double*) {
 
 template <double (*kFunction)(double, double)>
 Tile tile_of(std::span<const TensorType> in, const TensorType&, const Attrs&) {
-  return {in[0].dtype == DType::f64 ? tile<kFunction, double> : tile<kFunction, float>, {}};
+  return {in[0].dtype == DType::f64 ? tile<kFunction, double> : tile<kFunction, float>,
+          {},
+          kFunction == igamma_of    ? "igamma(a, b)"
+          : kFunction == igammac_of ? "igammac(a, b)"
+                                    : "gamma_density(a, b)"};
 }
 
 std::vector<TensorType> infer(const OpCall& call) {
