@@ -17,7 +17,8 @@ class Capabilities {
   enum class Fuse : uint8_t { no, map, fold };
   struct Limits {
     size_t fused_nodes = 40;
-    size_t fused_arguments = 24;
+    size_t fused_inputs = 24;
+    size_t fused_arguments = SIZE_MAX;  // inputs and outputs together
     int64_t alignment = 64;  // of places in the arena, in bytes: a power of two
   };
 

@@ -65,19 +65,25 @@ class Fuser {
     return graph_.is(graph_.value(v).producer, "constant") && graph_.type(v).shape.elements() == 1;
   }
 
-  // Values that come into and go out of the cluster, were these its members.
-  size_t arguments(const std::vector<NodeId>& a, const std::vector<NodeId>& b) const {
+  // Whether the values that come into and go out of the cluster are few enough, were these its members.
+  bool within_limits(const std::vector<NodeId>& a, const std::vector<NodeId>& b) const {
     std::set<NodeId> inside(a.begin(), a.end());
     inside.insert(b.begin(), b.end());
-    std::set<ValueId> crossing;
+    std::set<ValueId> in;
+    std::map<ValueId, int> uses;
     for (const NodeId n : inside) {
       for (const ValueId v : graph_.node(n).inputs) {
+        ++uses[v];
         const NodeId p = graph_.value(v).producer;
-        if ((p == kNone || !inside.contains(p)) && !is_small_constant(v)) crossing.insert(v);
+        if ((p == kNone || !inside.contains(p)) && !is_small_constant(v)) in.insert(v);
       }
-      for (const ValueId v : graph_.node(n).outputs) crossing.insert(v);
     }
-    return crossing.size() - inside.size();  // most members' outputs stay inside
+    size_t out = 0;
+    for (const NodeId n : inside) {
+      const ValueId v = graph_.node(n).outputs[0];
+      out += size_t{rewriter_.uses(v) != uses[v]};
+    }
+    return in.size() <= limits_.fused_inputs && in.size() + out <= limits_.fused_arguments;
   }
 
   void try_merge(NodeId a, NodeId b) {
@@ -85,7 +91,7 @@ class Fuser {
     const auto& ma = clusters_.members(a);
     const auto& mb = clusters_.members(b);
     if (clusters_.of(a) == clusters_.of(b) || ma.size() + mb.size() > limits_.fused_nodes) return;
-    if (arguments(ma, mb) > limits_.fused_arguments) return;
+    if (!within_limits(ma, mb)) return;
     clusters_.merge(a, b);
   }
 
