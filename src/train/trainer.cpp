@@ -43,7 +43,7 @@ std::vector<TensorType> batched(const std::vector<TensorType>& records, int64_t 
   return types;
 }
 
-// Each tensor of a batch has a row for each sample.
+// Each tensor of a batch has a row for each sample; a loss of complex numbers has no meaning.
 void check_rows(const BatchTypes& types) {
   std::optional<int64_t> rows;
   for (const std::vector<TensorType>* list : {&types.x, &types.y, &types.weights}) {
@@ -53,6 +53,10 @@ void check_rows(const BatchTypes& types) {
       require(t.shape[0] == *rows, "batch", "expected ", *rows, " samples as in the first tensor, got ",
               t.shape[0]);
     }
+  }
+  for (const std::vector<TensorType>* list : {&types.y, &types.weights}) {
+    for (const TensorType& t : *list)
+      require(!is_complex(t.dtype), "batch", "expected targets and weights of real numbers, got ", t);
   }
 }
 

@@ -153,7 +153,7 @@ std::vector<Bad> bad_calls() {
          dense(f32(g, {2, 4}), f32(g, {4, 8}), f32(g, {8}), "reluu");
        }},
       {"bits of a float", "bitwise_and", [](Graph& g) { bitwise_and(f32(g, {2}), f32(g, {2})); }},
-      {"bitcast to another size", "bitcast", [](Graph& g) { bitcast(f32(g, {2}), DType::f64); }},
+      {"bitcast to another size", "bitcast", [](Graph& g) { bitcast(f32(g, {3}), DType::f64); }},
       {"scatter with an unknown mode", "scatter_nd",
        [](Graph& g) {
          scatter_nd(f32(g, {4}), i32(g, {2, 1}), f32(g, {2}), "sub");
