@@ -57,7 +57,7 @@ static int32_t prepare_node(plimsoll_program* program, const plimsoll_graph* gra
   const call c = {&program->graph->nodes[i], program->values, NULL, error};
   if (runs_nothing(&given)) return PLIMSOLL_OK;
   error->node = i; /* in case of a failure */
-  program->ops[i] = find_op(graph, &given);
+  program->ops[i] = find_op(program->device, graph, &given);
   if (program->ops[i] == NULL)
     return report(error, PLIMSOLL_UNSUPPORTED, "the interpreter has no code for this op and these types");
   if (is_fused(&given) &&

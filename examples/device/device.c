@@ -34,6 +34,7 @@ static options read_options(void) {
   o.no_in_place = (int)option(list, "no_in_place", 0);
   o.fuse_folds = (int)option(list, "fuse_folds", 0);
   o.fuse = o.fuse_folds || option(list, "fuse", 0);
+  o.library = (int)option(list, "library", 0);
   o.fail_at = option(list, "fail_at", 0);
   o.lose_at = option(list, "lose_at", 0);
   o.memory = option(list, "memory", (int64_t)1 << 30);

@@ -22,6 +22,7 @@ typedef struct options {
   int no_in_place; /* no output may lie in the bytes of an input */
   int fuse;        /* element-wise ops become members of "fused" nodes */
   int fuse_folds;  /* and reductions their last members */
+  int library;     /* it has the ops of library.c too */
   int64_t fail_at; /* the node of this number, from 1, counted over all runs, fails; 0: none */
   int64_t lose_at; /* at this node the device is lost */
   int64_t memory;  /* bytes the device has */
@@ -102,7 +103,7 @@ typedef struct op {
 } op;
 
 /* How the node runs here; null if it cannot. */
-const op* find_op(const plimsoll_graph* graph, const plimsoll_node* node);
+const op* find_op(const plimsoll_device* device, const plimsoll_graph* graph, const plimsoll_node* node);
 
 /* Where the bytes of one run are. */
 typedef struct frame {
@@ -184,6 +185,8 @@ int32_t queue_run(plimsoll_stream* stream, plimsoll_program* program, frame* f, 
 extern const op function_op; /* of all functions of functions.h */
 
 extern const op elementwise_ops[], move_ops[], index_ops[], reduce_ops[], window_ops[], contract_ops[],
-    conv_ops[], random_ops[], sort_ops[], fourier_ops[], control_ops[];
+    conv_ops[], random_ops[], sort_ops[], fourier_ops[], control_ops[], library_ops[];
+/* Whether library.c knows the attributes of this node of the engine. */
+int library_knows(const plimsoll_graph* graph, const plimsoll_node* node);
 
 #endif

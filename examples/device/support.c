@@ -5,17 +5,22 @@
 #include "element.h"
 #include "functions.h"
 
-static const op* op_of(const char* name) {
+static const op* find_in(const op* list, const char* name) {
+  while (list->name != NULL && strcmp(list->name, name) != 0) ++list;
+  return list->name != NULL ? list : NULL;
+}
+
+static const op* op_of(const plimsoll_device* device, const plimsoll_graph* graph,
+                       const plimsoll_node* node) {
   static const op* const lists[] = {elementwise_ops, move_ops,     index_ops,  reduce_ops,
                                     window_ops,      contract_ops, conv_ops,   random_ops,
-                                    control_ops,     sort_ops,     fourier_ops};
-  if (find_function(name) != NULL) return &function_op;
-  for (size_t list = 0; list < sizeof lists / sizeof *lists; ++list) {
-    for (const op* o = lists[list]; o->name != NULL; ++o) {
-      if (strcmp(o->name, name) == 0) return o;
-    }
-  }
-  return NULL;
+                                    sort_ops,        fourier_ops,  control_ops};
+  const op* found = find_function(node->op) != NULL ? &function_op : NULL;
+  for (size_t i = 0; found == NULL && i < sizeof lists / sizeof *lists; ++i)
+    found = find_in(lists[i], node->op);
+  if (found == NULL && device->options.library && library_knows(graph, node))
+    found = find_in(library_ops, node->op);
+  return found;
 }
 
 /* Some functions are for floats or for integers alone, and only movements know complex numbers. */
@@ -28,8 +33,8 @@ static int knows_types(const op* o, const plimsoll_graph* graph, const plimsoll_
   return 1;
 }
 
-const op* find_op(const plimsoll_graph* graph, const plimsoll_node* node) {
-  const op* o = op_of(node->op);
+const op* find_op(const plimsoll_device* device, const plimsoll_graph* graph, const plimsoll_node* node) {
+  const op* o = op_of(device, graph, node);
   return o != NULL && knows_types(o, graph, node) ? o : NULL;
 }
 
@@ -54,7 +59,7 @@ static uint64_t inputs_to_overwrite(const op* o, const plimsoll_graph* graph, co
 int32_t support(plimsoll_device* device, const plimsoll_graph* graph, int32_t node, plimsoll_support* support,
                 plimsoll_error* error) {
   const plimsoll_node n = node_at(graph, node);
-  const op* o = find_op(graph, &n);
+  const op* o = find_op(device, graph, &n);
   const options* wanted = &device->options;
   (void)error;
   if (o == NULL) return PLIMSOLL_OK; /* zeros: it can do nothing with it */

@@ -1,5 +1,6 @@
 // Which plug-ins are loaded: of this version, of one that had fewer functions, of one that has more.
 #include "device_plugin/interpreter.h"
+#include "graph/op.h"
 #include "plimsoll/ops.h"
 
 namespace plimsoll::testing {
@@ -27,6 +28,24 @@ TEST(DeviceLoading, AnOlderPluginWithoutTheLastFunctionsRuns) {
   Program program = Program::compile(graph, on(device));
   const Error e = error_of([&] { program.profile(std::array{Tensor::zeros(DType::f32, {3})}, 1); });
   EXPECT_EQ(e.kind(), ErrorKind::unsupported) << "it has no program_profile: " << e.what();
+}
+
+// Ops that it has are left whole, where it knows their attributes; others become their parts.
+TEST(DeviceLoading, OpsWithPartsStayWholeWhereThePluginHasThem) {
+  Graph graph;
+  const Tensor x = graph.input("x", DType::f32, {2, 3}), w = graph.input("w", DType::f32, {3, 4}),
+               b = graph.input("b", DType::f32, {4});
+  for (const char* activation : {"relu", "sigmoid"})
+    graph.output("", apply1(get_op("dense"), {x, w, b}, {{"activation", std::string(activation)}}));
+  graph.output("", softmax(x));
+  const auto whole = [&](const std::shared_ptr<Device>& device) {
+    const std::string text = Program::compile(graph, on(device)).text();
+    return std::array{text.find("interpreted softmax") != std::string::npos,
+                      text.find("interpreted dense") != std::string::npos,
+                      text.find("interpreted sigmoid") != std::string::npos};
+  };
+  EXPECT_EQ(whole(open_interpreter()), (std::array{false, false, true}));
+  EXPECT_EQ(whole(open_interpreter("library")), (std::array{true, true, true}));
 }
 
 TEST(DeviceLoading, ANewerPluginWithMoreFunctionsRuns) {

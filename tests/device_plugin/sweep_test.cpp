@@ -1,7 +1,6 @@
 // Every op over the cases of the sweep on a device, against NumPy and SciPy (tests/golden).
 // PLIMSOLL_DEVICE_SWEEP=all adds those of kernel_cases.h, PLIMSOLL_TEST_DEVICE names the plug-in to run on,
 // if it is not the interpreter.
-#include <algorithm>
 #include <cstdlib>
 
 #include "device_plugin/catalogue.h"
@@ -43,16 +42,20 @@ void check(const SweepCase& c, const OpGoldens& goldens, const CompileOptions& o
   for (size_t i = 0; i < out.size(); ++i) EXPECT_EQ(goldens.compare(c, i, out[i]), "") << "output " << i;
 }
 
-TEST_P(DeviceSweep, ValuesMatchGoldens) {
-  const OpDef& op = *GetParam();
-  if (tests_the_interpreter() && left_out(op.name)) return;
-  // Each mode gets every other op.
-  const size_t number =
-      static_cast<size_t>(std::find(all_ops().begin(), all_ops().end(), &op) - all_ops().begin());
-  const CompileOptions options = on(open_tested_device(number % 2 == 0 ? "fuse_folds" : "no_in_place"));
+void check_all(const OpDef& op, const CompileOptions& options) {
   for (const SweepCase& c : sweep_cases(op)) check(c, OpGoldens::get(), options);
   for (const SweepCase& c : kernel_cases(op)) {  // bodies of loops and branches are declared there
     if (has_graph_attr(c) || with_large_cases()) check(c, OpGoldens::of_kernels(), options);
+  }
+}
+
+TEST_P(DeviceSweep, ValuesMatchGoldens) {
+  const OpDef& op = *GetParam();
+  if (tests_the_interpreter() && left_out(op.name)) return;
+  for (const char* modes : {"fuse_folds", "no_in_place,library"}) {
+    SCOPED_TRACE(modes);
+    check_all(op, on(open_tested_device(modes)));
+    if (!tests_the_interpreter()) return;
   }
 }
 

@@ -35,7 +35,7 @@ std::vector<Use> uses() {
   std::vector<Use> all;
   for (const Model& model : models::parity_models()) {
     for (const char* options : {"", "no_in_place", "fuse", "fuse_folds", "no_in_place,fuse_folds",
-                                "fuse_folds,fused_nodes=4,fused_arguments=6,alignment=256"})
+                                "fuse_folds,fused_nodes=4,fused_arguments=6,alignment=256", "library,fuse"})
       all.push_back({model, options});
   }
   return all;
