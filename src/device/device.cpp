@@ -444,8 +444,13 @@ void Device::sync() {
   if (!streams_) return;
   Streams& s = *streams_;
   const uint64_t runs = s.runs, uploads = s.uploads;
-  call([&](plimsoll_error* e) { return table_.stream_sync(s.copies, e); });
-  call([&](plimsoll_error* e) { return table_.stream_sync(s.compute, e); });
+  try {
+    call([&](plimsoll_error* e) { return table_.stream_sync(s.copies, e); });
+    call([&](plimsoll_error* e) { return table_.stream_sync(s.compute, e); });
+  } catch (...) {
+    ++failures_;
+    throw;
+  }
   s.runs_done = runs;
   s.uploads_done = uploads;
 }

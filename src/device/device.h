@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -121,6 +122,8 @@ class Device : public std::enable_shared_from_this<Device> {
   void profile(const DeviceProgram& program, const DeviceRun& run, std::span<double> seconds);
   // Waits for all that was queued. Throws what failed meanwhile, once.
   void sync();
+  // How often that happened: what was copied to the device before may not have arrived.
+  uint64_t failures() const { return failures_.load(std::memory_order_relaxed); }
 
   static constexpr int64_t kStaging = int64_t{8} << 20;
 
@@ -158,6 +161,7 @@ class Device : public std::enable_shared_from_this<Device> {
 
   mutable std::recursive_mutex mutex_;  // guards all below, and the streams
   mutable std::string lost_;            // why, once it is
+  std::atomic<uint64_t> failures_{0};
   std::unique_ptr<Streams> streams_;    // made with the first work
   std::unordered_map<const plimsoll_program*, const DeviceProgram*> programs_;  // those alive
   plimsoll_buffer* arena_ = nullptr;

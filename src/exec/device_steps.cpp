@@ -18,6 +18,8 @@ class Resident final : public DeviceCopy {
   const void* device() const override { return device_.get(); }
   void fetch(void* to) override { device_->download(to, buffer_, bytes_); }
   const DeviceBuffer& buffer() const { return buffer_; }
+  // Of the device, when the host's bytes were last copied here.
+  uint64_t failures = 0;
 
  private:
   std::shared_ptr<Device> device_;
@@ -37,7 +39,9 @@ Resident& copy_on(const std::shared_ptr<Device>& device, const Tensor& tensor) {
 const DeviceBuffer& variable(const std::shared_ptr<Device>& device, const Tensor& tensor) {
   Buffer& bytes = *tensor.buffer();
   Resident& copy = copy_on(device, tensor);
-  if (!bytes.is_current(copy)) {
+  const bool arrived = bytes.is_away() || copy.failures == device->failures();
+  if (!bytes.is_current(copy) || !arrived) {
+    copy.failures = device->failures();
     device->upload(copy.buffer(), bytes.data(), bytes_of(tensor));
     bytes.copied_to(copy);
   }

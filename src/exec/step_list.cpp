@@ -79,8 +79,8 @@ StepList::StepList(Graph graph, const StepOptions& options)
     const uint32_t from = add_arg(copy.source);
     copies_.push_back({from, add_arg(copy.to), static_cast<size_t>(byte_size(t.dtype, t.shape))});
   }
-  in_.reserve(graph_.inputs().size());
-  out_.reserve(graph_.outputs().size());
+  in_.resize(graph_.inputs().size());
+  out_.resize(graph_.outputs().size());
   for (const GraphVariable& v : graph_.variables()) {
     variables_.push_back(v.storage.buffer().get());
     if (is_updated(graph_, v.value)) updated_.push_back(variables_.back());
@@ -149,13 +149,8 @@ void StepList::bind_arena(void* base) {
 
 void StepList::bind(std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
   for (Buffer* b : variables_) (void)b->data();  // from where they are newest
-  in_.clear();
-  out_.clear();
-  for (const Tensor& t : inputs) in_.push_back(t.buffer()->data());
-  for (const Tensor& t : outputs) {
-    out_.push_back(t.buffer()->data());
-    t.buffer()->changed();
-  }
+  for (size_t i = 0; i < in_.size(); ++i) in_[i] = inputs[i].buffer()->data();
+  for (size_t i = 0; i < out_.size(); ++i) out_[i] = outputs[i].buffer()->overwrite();
 }
 
 void StepList::patch(void* const* inputs, void* const* outputs) {

@@ -63,6 +63,8 @@ class Buffer {
   // may read.
   DeviceCopy* copy_on(const void* device) const noexcept;
   DeviceCopy& add_copy(std::unique_ptr<DeviceCopy> copy);
+  // Whether the newest contents are on a device alone.
+  bool is_away() const noexcept { return away_.load(std::memory_order_acquire); }
   // Whether it has the contents. Never true in error: contents that someone on the host holds a pointer to
   // write with count as changed.
   bool is_current(const DeviceCopy& copy) const noexcept;

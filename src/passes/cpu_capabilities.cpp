@@ -17,9 +17,8 @@ class CpuCapabilities final : public Capabilities {
  public:
   bool runs(const OpCall& call, std::span<const TensorType> out) const override {
     const KernelQuery query{call.in, out, call.attrs};
-    return call.op.tile || std::ranges::any_of(call.op.kernels, [&](const KernelDef& k) {
-             return !k.fits || k.fits(query);
-           });
+    return call.op.tile ||
+           std::ranges::any_of(call.op.kernels, [&](const KernelDef& k) { return !k.fits || k.fits(query); });
   }
 
   Fuse fuses(const OpCall& call, std::span<const TensorType> out) const override {

@@ -1,4 +1,6 @@
 // Ops that the device has no code for become their parts, and the parts theirs.
+#include <algorithm>
+
 #include "graph/capabilities.h"
 #include "passes/passes.h"
 #include "passes/rewriter.h"
@@ -16,11 +18,14 @@ bool must_go(const Graph& graph, const Node& node, const Capabilities& can) {
 
 }  // namespace
 
+bool has_to_lower(const Graph& graph, const Capabilities& can) {
+  return std::ranges::any_of(graph.nodes(), [&](const Node& n) { return must_go(graph, n, can); });
+}
+
 Graph pass_lower(const Graph& graph, const Capabilities& can) {
   Graph current = Rewriter(graph).copy_all();
-  for (int round = 0; round < kMaxRounds; ++round) {
+  for (int round = 0; round < kMaxRounds && has_to_lower(current, can); ++round) {
     Rewriter r(current);
-    bool changed = false;
     for (NodeId n = 0; n < current.nodes().size(); ++n) {
       const Node& node = current.node(n);
       if (!r.live(n)) continue;
@@ -31,9 +36,7 @@ Graph pass_lower(const Graph& graph, const Capabilities& can) {
       const std::string layer = r.graph().set_layer(node.layer);
       r.set(n, node.op->decompose(r.tensors(node.inputs), node.attrs));
       r.graph().set_layer(layer);
-      changed = true;
     }
-    if (!changed) return current;
     current = r.finish();
   }
   return current;

@@ -54,7 +54,8 @@ Graph run_passes(const Graph& graph, std::span<const std::string> skip, const Ca
   };
   Graph current = checked(pass_lower(graph, can));
   for (const Pass& pass : std::span(kPasses).subspan(1)) {
-    if (pass.run == pass_lower || !skipped(pass.name)) current = checked(pass.run(current, can));
+    const bool runs = pass.run == pass_lower ? has_to_lower(current, can) : !skipped(pass.name);
+    if (runs) current = checked(pass.run(current, can));
   }
   return current;
 }

@@ -26,6 +26,7 @@ Graph run_passes(const Graph& graph, std::span<const std::string> skip,
 // Ops that the device has no code for become their parts (OpDef::decompose), and the parts theirs; those
 // without parts stay. Always runs, and again behind "match", whose library ops a device may not have.
 Graph pass_lower(const Graph& graph, const Capabilities& can = cpu_capabilities());
+bool has_to_lower(const Graph& graph, const Capabilities& can);
 Graph pass_trim(const Graph& graph);      // results nobody reads are not made
 Graph pass_fold(const Graph& graph);      // what depends on constants alone is computed now
 Graph pass_simplify(const Graph& graph);  // x * 1, a reshape of a reshape, ...
