@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <iterator>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -20,7 +21,7 @@ namespace plimsoll {
 // Mutex: one for a Kept that lives as long as the process is a ForkMutex.
 template <class T, class Mutex = std::mutex>
 class Kept final : account::Reclaimer {
-  struct Item {
+  struct Item final : account::Reclaimer::Thing {
     Item(size_t h, T&& v, int64_t b) : hash(h), value(std::move(v)), bytes(b) {}
     size_t hash;
     T value;
@@ -60,7 +61,7 @@ class Kept final : account::Reclaimer {
     const std::lock_guard lock(mutex_);
     const auto [first, last] = index_.equal_range(hash);
     for (auto it = first; it != last; ++it) {
-      Item& item = *it->second;
+      Item& item = **it->second;
       if (item.lent.load(std::memory_order_acquire) || !same(item.value)) continue;
       item.lent.store(true, std::memory_order_relaxed);
       items_.splice(items_.begin(), items_, it->second);
@@ -74,14 +75,14 @@ class Kept final : account::Reclaimer {
   bool has(size_t hash, const Same& same) const {
     const std::lock_guard lock(mutex_);
     const auto [first, last] = index_.equal_range(hash);
-    return std::any_of(first, last, [&](const auto& entry) { return same(entry.second->value); });
+    return std::any_of(first, last, [&](const auto& entry) { return same((*entry.second)->value); });
   }
 
   // `bytes`: what giving it up brings.
   Loan add(size_t hash, T&& value, int64_t bytes) {
     Items made;
-    made.emplace_back(hash, std::move(value), bytes);
-    Loan loan(&made.front());
+    made.push_back(std::make_unique<Item>(hash, std::move(value), bytes));
+    Loan loan(made.front().get());
     const std::lock_guard lock(mutex_);
     index_.emplace(hash, made.begin());
     items_.splice(items_.begin(), made);
@@ -91,7 +92,7 @@ class Kept final : account::Reclaimer {
 
   // Gives up those whose last use is longest ago until the rest is of `most` bytes.
   void keep_within(int64_t most) noexcept {
-    while (bytes() > most && give_up_one()) {
+    while (bytes() > most && give_up_one() != nullptr) {
     }
   }
 
@@ -102,7 +103,7 @@ class Kept final : account::Reclaimer {
     const std::lock_guard lock(mutex_);
     for (auto it = items_.begin(); it != items_.end();) {
       const auto next = std::next(it);
-      if (!it->lent.load(std::memory_order_acquire) && drop(it->value)) take_out(it, dropped);
+      if (!(*it)->lent.load(std::memory_order_acquire) && drop((*it)->value)) take_out(it, dropped);
       it = next;
     }
   }
@@ -117,26 +118,26 @@ class Kept final : account::Reclaimer {
   }
 
  private:
-  using Items = std::list<Item>;
+  using Items = std::list<std::unique_ptr<Item>>;
 
   // The one whose last use is longest ago.
-  bool give_up_one() noexcept override {
+  std::unique_ptr<Thing> give_up_one() noexcept override {
     Items given_up;
     const std::lock_guard lock(mutex_);
     for (auto it = items_.end(); it != items_.begin();) {
       --it;
-      if (it->lent.load(std::memory_order_acquire)) continue;
+      if ((*it)->lent.load(std::memory_order_acquire)) continue;
       take_out(it, given_up);
-      return true;
+      return std::move(given_up.front());
     }
-    return false;
+    return nullptr;
   }
 
   void take_out(typename Items::iterator it, Items& to) noexcept {
-    auto [entry, last] = index_.equal_range(it->hash);
+    auto [entry, last] = index_.equal_range((*it)->hash);
     while (entry != last && entry->second != it) ++entry;
     index_.erase(entry);
-    bytes_ -= it->bytes;
+    bytes_ -= (*it)->bytes;
     to.splice(to.begin(), items_, it);
   }
 

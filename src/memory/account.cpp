@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "common/bytes.h"
@@ -40,6 +42,8 @@ void raise_peak(int64_t now) {
 struct Reclaimers {
   ForkMutex mutex{LockOrder::reclaim};
   std::vector<Reclaimer*> list;
+  std::atomic<int64_t> begun{0},
+      ended{0};  // things given up, and those of them whose destructors are through
 };
 Reclaimers& reclaimers() {
   static auto* const all = new Reclaimers;
@@ -75,8 +79,7 @@ void charge(Owner owner, int64_t bytes) {
     fail(ErrorKind::out_of_memory, "memory", bytes_text(bytes), " for ", name_of(owner),
          " refused by the test that asked for it");
   }
-  while (!take(bytes)) {
-    if (reclaim()) continue;
+  if (!take_or_reclaim([&] { return take(bytes); })) {
     fail(ErrorKind::out_of_memory, "memory", bytes_text(bytes), " for ", name_of(owner),
          " would cross the line of ", bytes_text(limit()), ": ", bytes_text(used()), " are in use");
   }
@@ -103,10 +106,36 @@ void Reclaimer::end_reclaiming() noexcept {
   std::erase(reclaimers().list, this);
 }
 
-// Under the lock, so that none of them ends meanwhile.
+namespace {
+
+// Whether a thing that another thread is giving up, one of those before `begun`, has ended. Not waited for
+// long: that thread may be waiting for this one.
+bool another_ended(int64_t begun) {
+  constexpr int kMostWaits = 1000;
+  for (int i = 0; i < kMostWaits && reclaimers().ended < begun; ++i)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  return reclaimers().ended >= begun;
+}
+
+}  // namespace
+
+// The lock is held while they are asked, so that none of them ends meanwhile, and no longer: what is given up
+// may wait in its destructor for a thread that is itself about to charge something.
 bool reclaim() noexcept {
-  const std::lock_guard lock(reclaimers().mutex);
-  return std::ranges::any_of(reclaimers().list, [](Reclaimer* r) { return r->give_up_one(); });
+  Reclaimers& all = reclaimers();
+  std::unique_ptr<Reclaimer::Thing> given_up;
+  std::unique_lock lock(all.mutex);
+  for (Reclaimer* r : all.list) {
+    given_up = r->give_up_one();
+    if (given_up != nullptr) break;
+  }
+  const int64_t begun = given_up ? ++all.begun : all.begun.load();
+  const bool others = all.ended < begun;
+  lock.unlock();
+  if (given_up == nullptr) return others && another_ended(begun);
+  given_up.reset();
+  ++all.ended;
+  return true;
 }
 
 int64_t used(Owner owner) noexcept { return of(owner).load(std::memory_order_relaxed); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 namespace plimsoll {
@@ -32,11 +33,20 @@ void set_limit(int64_t bytes) noexcept;  // may lie below used(): only further c
 // Someone who holds what can be made again: it goes before a charge is refused.
 class Reclaimer {
  public:
+  // One such thing. Its destructor releases its charge; it may run anything, for instance the deleter of a
+  // tensor that a user has wrapped.
+  class Thing {
+   public:
+    Thing() = default;
+    Thing(const Thing&) = delete;
+    Thing& operator=(const Thing&) = delete;
+    virtual ~Thing() = default;
+  };
   Reclaimer(const Reclaimer&) = delete;
   Reclaimer& operator=(const Reclaimer&) = delete;
-  // Gives up one thing and releases its charge; false if there is none to give up. Called from any thread,
-  // which may be inside any charge(): must not charge, nor wait for someone who does.
-  virtual bool give_up_one() noexcept = 0;
+  // Hands over one thing; null if there is none to give up. Called from any thread, which may be inside any
+  // charge(), under a lock: must not charge, nor wait for someone who does, nor end the thing itself.
+  virtual std::unique_ptr<Thing> give_up_one() noexcept = 0;
 
  protected:
   Reclaimer() = default;
@@ -46,8 +56,17 @@ class Reclaimer {
   void begin_reclaiming();
   void end_reclaiming() noexcept;
 };
-// Asks one Reclaimer after the other to give up one thing; false if none had any.
+// Asks one Reclaimer after the other to give up one thing, and ends it; false if none had any.
 bool reclaim() noexcept;
+// take() until it says true, with a reclaim() between one try and the next; false if there is nothing left to
+// give up.
+template <class Take>
+bool take_or_reclaim(const Take& take) {
+  while (!take()) {
+    if (!reclaim()) return take();  // another thread may have given back some meanwhile
+  }
+  return true;
+}
 
 // For tests: the n-th charge from now on (1 = the next) fails as if over the line; 0 switches it off.
 void fail_nth_charge(int64_t n) noexcept;

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -130,13 +134,23 @@ class Giver final : public account::Reclaimer {
     end_reclaiming();
     account::release(Owner::programs, 100 * left);
   }
-  bool give_up_one() noexcept override {
-    if (left == 0) return false;
+  std::unique_ptr<Thing> give_up_one() noexcept override {
+    if (left == 0) return nullptr;
     --left;
-    account::release(Owner::programs, 100);
-    return true;
+    return std::make_unique<Hundred>(*this);
   }
   int left;
+  std::function<void()> at_end = [] {};
+
+ private:
+  struct Hundred final : Thing {
+    explicit Hundred(const Giver& g) : giver(g) {}
+    ~Hundred() override {
+      giver.at_end();
+      account::release(Owner::programs, 100);
+    }
+    const Giver& giver;
+  };
 };
 
 TEST_F(Account, AsksReclaimersBeforeItRefuses) {
@@ -147,6 +161,44 @@ TEST_F(Account, AsksReclaimersBeforeItRefuses) {
   EXPECT_EQ(kind_of_charge(200), ErrorKind::out_of_memory);
   EXPECT_EQ(first.left + second.left, 0);
   account::release(Owner::data, 250);
+}
+
+// A destructor may wait for another thread, say for Python's lock, and that thread may charge.
+TEST_F(Account, IsFreeForOthersWhileWhatIsGivenUpEnds) {
+  Giver giver(3);
+  bool free = false;
+  std::atomic<bool> first{true};
+  std::thread other;
+  giver.at_end = [&] {
+    if (!first.exchange(false)) return;
+    std::packaged_task<bool()> ask(account::reclaim);
+    std::future<bool> asked = ask.get_future();
+    other = std::thread(std::move(ask));
+    free = asked.wait_for(std::chrono::seconds(10)) == std::future_status::ready && asked.get();
+  };
+  EXPECT_TRUE(account::reclaim());
+  other.join();
+  EXPECT_TRUE(free);
+  EXPECT_EQ(giver.left, 1);
+}
+
+// What another thread is giving up is waited for before a charge is refused.
+TEST_F(Account, TakesWhatAnotherThreadIsGivingUp) {
+  Giver giver(1);
+  account::set_limit(account::used());
+  std::promise<void> begun;
+  std::atomic<bool> go{false};
+  giver.at_end = [&] {
+    begun.set_value();
+    while (!go) std::this_thread::yield();
+  };
+  std::thread other([] { account::reclaim(); });
+  begun.get_future().wait();
+  std::thread opener([&] { go = true; });
+  EXPECT_NO_THROW(account::charge(Owner::data, 100));
+  opener.join();
+  other.join();
+  account::release(Owner::data, 100);
 }
 
 TEST_F(Account, AsksNobodyWhileThereIsRoom) {

@@ -16,15 +16,19 @@ thread_local std::shared_ptr<Budget> the_current;
 const std::shared_ptr<Budget>& Budget::current() noexcept { return the_current; }
 
 // A part locks itself before its whole, never the other way.
-void Budget::take(Owner owner, int64_t bytes) {
+bool Budget::take(int64_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
-  if (refusing_ && (used_ > limit_ || bytes > limit_ - used_)) {
-    fail(ErrorKind::out_of_memory, "memory", bytes_text(bytes), " for ", name_of(owner),
-         " would cross the line of this fit of ", bytes_text(limit_), ": it holds ", bytes_text(used_));
-  }
-  if (whole_) whole_->take(owner, bytes);
+  if (would_cross(bytes) || (whole_ && !whole_->take(bytes))) return false;
   used_ += bytes;
   peak_ = std::max(peak_, used_);
+  return true;
+}
+
+void Budget::refuse(Owner owner, int64_t bytes) const {
+  const std::lock_guard lock(mutex_);
+  if (whole_ && !would_cross(bytes)) whole_->refuse(owner, bytes);
+  fail(ErrorKind::out_of_memory, "memory", bytes_text(bytes), " for ", name_of(owner),
+       " would cross the line of this fit of ", bytes_text(limit_), ": it holds ", bytes_text(used_));
 }
 
 void Budget::give(int64_t bytes) noexcept {
@@ -73,28 +77,13 @@ BudgetScope::~BudgetScope() { the_current = std::move(before_); }
 
 namespace account {
 
-namespace {
-
-// What can be made again goes before a budget refuses, as it does before the account does.
-void take_from(Budget& budget, Owner owner, int64_t bytes) {
-  for (;;) {
-    try {
-      return budget.take(owner, bytes);
-    } catch (const Error&) {
-      if (!reclaim()) throw;
-    }
-  }
-}
-
-}  // namespace
-
 bool under_line() noexcept {
   return limit() != kNoLimit || (the_current != nullptr && the_current->has_line());
 }
 
 void charge(Owner owner, int64_t bytes, Budget* budget) {
   if (budget == nullptr) return charge(owner, bytes);
-  take_from(*budget, owner, bytes);
+  if (!take_or_reclaim([&] { return budget->take(bytes); })) budget->refuse(owner, bytes);
   try {
     charge(owner, bytes);
   } catch (...) {

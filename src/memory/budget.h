@@ -21,9 +21,9 @@ class Budget {
   // The one that charges on this thread go to; nullptr: none.
   static const std::shared_ptr<Budget>& current() noexcept;
 
-  // Throws Error{out_of_memory} with the numbers if this, or what it is part of, would cross its line;
-  // nothing is taken then. The account is charged by charge() below.
-  void take(Owner owner, int64_t bytes);
+  // False if this, or what it is part of, would cross its line; nothing is taken then. The account is charged
+  // by charge() below.
+  bool take(int64_t bytes) noexcept;
   void give(int64_t bytes) noexcept;
   // Whether take() refuses; true at first. While false it counts only, but there is a line all the same: for
   // planning what is to be held under it.
@@ -38,8 +38,12 @@ class Budget {
   int64_t peak() const;  // the most it has held
   int64_t limit() const { return limit_; }
   bool has_line() const;  // its own, or that of what it is part of
+  // Throws Error{out_of_memory} with the numbers of the one whose line `bytes` more would cross.
+  [[noreturn]] void refuse(Owner owner, int64_t bytes) const;
 
  private:
+  bool would_cross(int64_t bytes) const { return refusing_ && (used_ > limit_ || bytes > limit_ - used_); }
+
   mutable std::mutex mutex_;
   const int64_t limit_;
   bool refusing_ = true;
