@@ -188,6 +188,15 @@ void drop_unused(std::vector<const H5Dataset*>& stored, const Kept& kept) {
   if (kept.kinds() == 0 || std::all_of(first, stored.end(), is_single)) stored.erase(first, stored.end());
 }
 
+// Keras 1 does not say what it ran on, but it names weights as the backend does: TensorFlow's are
+// "dense_1_W:0".
+std::string_view backend_by_names(const std::vector<StoredLayer>& layers) {
+  for (const StoredLayer& layer : layers) {
+    for (const std::string& name : layer.weights) return name.ends_with(":0") ? "tensorflow" : "theano";
+  }
+  return "";
+}
+
 }  // namespace
 
 bool is_legacy_weights(const H5Group& group) {
@@ -196,10 +205,11 @@ bool is_legacy_weights(const H5Group& group) {
 
 void read_legacy_weights(const H5File& file, const H5Group& group, const Network& network,
                          NewValues& values) {
-  const Origin origin{
+  Origin origin{
       parse_keras_version(text_or(group, "keras_version", text_or(file.root(), "keras_version", "1"))),
       text_or(group, "backend", text_or(file.root(), "backend", ""))};
   const std::vector<StoredLayer> stored = stored_layers(file, group);
+  if (origin.backend.empty() && origin.is_keras1()) origin.backend = backend_by_names(stored);
   for (const Pair& pair : pair_layers(file, stored, network)) {
     const std::vector<const H5Dataset*> from = datasets_of(file, *pair.stored);
     const std::vector<VariablePtr> to = weights_of(*pair.layer);

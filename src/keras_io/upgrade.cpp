@@ -210,9 +210,11 @@ void upgrade_any(Json& layer) {
   for (Json& node : layer["inbound_nodes"]) node = upgrade_node(node);
 }
 
-// The input that older chains kept in their first layer.
+// The input that older chains kept in their first layer, which may be a model of its own.
 Json input_from(const Json& layer) {
   const Json* config = find(layer, "config");
+  const Json* inner = config && config->is_object() ? find(*config, "layers") : config;
+  if (inner && inner->is_array()) return inner->empty() ? Json() : input_from((*inner)[0]);
   const Json* shape = config ? find(*config, "batch_input_shape") : nullptr;
   if (!shape && config && find(*config, "layer")) return input_from(*find(*config, "layer"));
   if (!shape) return {};

@@ -111,6 +111,21 @@ void upgrade_initializer(Json& json) {
   }
 }
 
+// Keras 1 wrote the arguments beside the name, which ended with what it was: {"name": "L1L2Regularizer",
+// "l2": 0.01}.
+void upgrade_named(Json& json) {
+  if (!json.is_object() || !json.contains("name") || json.contains("class_name")) return;
+  std::string class_name = text_of(json, "name");
+  Json config = json;
+  config.erase("name");
+  for (const std::string_view kind : {"Regularizer", "Constraint"}) {
+    if (class_name.ends_with(kind)) class_name.resize(class_name.size() - kind.size());
+  }
+  if (class_name == "Weight") class_name = "L1L2";
+  move_key(config, "m", "max_value");  // MaxNorm's
+  json = {{"class_name", class_name}, {"config", std::move(config)}};
+}
+
 void upgrade_policy(Json& config) {
   const Json* dtype = find(config, "dtype");
   if (!dtype) return;
@@ -250,6 +265,7 @@ void upgrade_layer(Json& layer) {
   }
   for (auto& [key, value] : config.items()) {
     if (key.ends_with("_initializer")) upgrade_initializer(value);
+    if (key.ends_with("_regularizer") || key.ends_with("_constraint")) upgrade_named(value);
   }
   for (const std::string& key : kDropped) config.erase(key);
   drop_trivial(class_name, config);

@@ -51,6 +51,14 @@ class Golden : public ::testing::TestWithParam<std::string> {
       EXPECT_LE(difference(got[i], want[i]), kTolerance) << "output " << i;
   }
 
+  void expect_training(Model model) const {
+    for (int step = 0; step < 2; ++step) model.train_on_batch(arrays("x"), arrays("t"));
+    const std::vector<Tensor> got = model.get_weights(), want = arrays("w");
+    ASSERT_EQ(got.size(), want.size());
+    for (size_t i = 0; i < got.size(); ++i)
+      EXPECT_LE(difference(got[i], want[i]), kTolerance) << "weight " << i;
+  }
+
   std::map<std::string, Tensor> arrays_;
 };
 
@@ -75,12 +83,7 @@ TEST_P(Golden, TrainingGoesOnAsInKeras) {
   if (arrays("t").empty()) GTEST_SKIP() << "was not compiled";
   for (const char* suffix : {".keras", ".h5"}) {
     SCOPED_TRACE(suffix);
-    Model model = load_model(file(suffix));
-    for (int step = 0; step < 2; ++step) model.train_on_batch(arrays("x"), arrays("t"));
-    const std::vector<Tensor> got = model.get_weights(), want = arrays("w");
-    ASSERT_EQ(got.size(), want.size());
-    for (size_t i = 0; i < got.size(); ++i)
-      EXPECT_LE(difference(got[i], want[i]), kTolerance) << "weight " << i;
+    expect_training(load_model(file(suffix)));
   }
 }
 
@@ -89,6 +92,21 @@ INSTANTIATE_TEST_SUITE_P(KerasFiles, Golden,
                                            "tf_keras_chain", "tf_keras_image", "tf_keras_volume",
                                            "tf_keras_text", "tf212_chain", "tf212_image", "tf212_volume",
                                            "tf212_text"),
+                         [](const auto& info) { return info.param; });
+
+// Keras 3 as it was at first, and in the middle of its way.
+class EarlyGolden : public Golden {};
+
+TEST_P(EarlyGolden, PredictsAsKerasDid) { expect_predictions(load_model(file(".keras"))); }
+
+TEST_P(EarlyGolden, TrainingGoesOnAsInKeras) {
+  if (arrays("t").empty()) GTEST_SKIP() << "was not compiled";
+  expect_training(load_model(file(".keras")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, EarlyGolden,
+                         ::testing::Values("keras30_chain", "keras30_image", "keras30_text", "keras35_chain",
+                                           "keras35_image", "keras35_text"),
                          [](const auto& info) { return info.param; });
 
 ErrorKind kind_of_loading(const fs::path& path) {
@@ -100,14 +118,17 @@ ErrorKind kind_of_loading(const fs::path& path) {
   return ErrorKind::internal;
 }
 
-// tests/golden/keras_files/make_old.py: whole-model .h5 files of Keras 1, and of layers for cuDNN.
+// Whole-model .h5 files: of real Keras 1 and 2 on Theano (tests/golden/keras_files/make_theano.py), and of
+// Keras 1 on TensorFlow and layers for cuDNN, written by hand (make_old.py).
 class OldGolden : public Golden {};
 
-TEST_P(OldGolden, PredictsAsItsConvertedWeightsDo) { expect_predictions(load_model(file(".h5"))); }
+TEST_P(OldGolden, PredictsAsKerasDid) { expect_predictions(load_model(file(".h5"))); }
 
 INSTANTIATE_TEST_SUITE_P(Files, OldGolden,
-                         ::testing::Values("keras1_theano_tf", "keras1_theano_th", "keras1_text",
-                                           "cudnn_lstm", "cudnn_gru"),
+                         ::testing::Values("keras122_last", "keras122_first", "keras122_text",
+                                           "keras122_chain", "keras224_last", "keras224_first",
+                                           "keras224_text", "keras224_chain", "keras1_theano_tf",
+                                           "keras1_theano_th", "keras1_text", "cudnn_lstm", "cudnn_gru"),
                          [](const auto& info) { return info.param; });
 
 TEST(LoadModel, ACutFileIsABadFile) {

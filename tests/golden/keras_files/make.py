@@ -1,6 +1,8 @@
 """Makes the golden model files of this folder with the Keras of the Python that runs it.
 
     python make.py keras3      Keras 3.15
+    python make.py keras35     Keras 3.5 (.keras only, as the next)
+    python make.py keras30     Keras 3.0
     python make.py tf_keras    tf-keras 2.21
     python make.py tf212       the Keras of tensorflow-cpu 2.12
 
@@ -15,7 +17,8 @@ import sys
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["KERAS_BACKEND"] = "tensorflow"
 kind = sys.argv[1]
-if kind == "keras3":
+V3 = kind.startswith("keras3")
+if V3:
     import keras
 elif kind == "tf_keras":
     import tf_keras as keras
@@ -25,7 +28,6 @@ else:
 import numpy as np
 
 L = keras.layers
-V3 = kind == "keras3"
 here = pathlib.Path(__file__).parent
 rng = np.random.default_rng(7)
 
@@ -125,7 +127,8 @@ def save(name, model, optimizer=None):
     ys = ys if isinstance(ys, (list, tuple)) else [ys]
     stem = f"{kind}_{name}"
     model.save(here / f"{stem}.keras", **({"save_format": "keras_v3"} if kind == "tf212" else {}))
-    model.save(here / f"{stem}.h5")
+    if kind not in ("keras30", "keras35"):
+        model.save(here / f"{stem}.h5")
     if optimizer:  # what training goes on to
         for _ in range(2):
             model.train_on_batch(xs[0], target)
@@ -137,6 +140,7 @@ def save(name, model, optimizer=None):
 
 keras.utils.set_random_seed(1)
 save("image", image_model())
-save("volume", volume_model())
+if kind not in ("keras30", "keras35"):
+    save("volume", volume_model())
 save("text", text_model())
 save("chain", chain(), keras.optimizers.Adam(0.01))
