@@ -5,6 +5,7 @@
 
 #include "plimsoll/config.h"
 #include "plimsoll/initializers.h"
+#include "plimsoll/ops/optimizer.h"
 #include "plimsoll/tensor.h"
 
 #pragma GCC visibility push(default)
@@ -39,6 +40,8 @@ class UpdateScope {
   Tensor learning_rate;     // scalar of the weight's dtype
   Tensor step;              // int64 scalar, 0 in the first step
   double weight_decay = 0;  // only where the optimizer decays(): what update() is to apply
+  UpdateGuard
+      guard;  // only where the optimizer guards(): for its update, undefined if there is nothing to do
   virtual Tensor slot(std::string_view name) = 0;
   virtual void set_slot(std::string_view name, const Tensor& next) = 0;
   // A number the optimizer keeps once (scalars()): its value before the step, in every update.
@@ -72,6 +75,8 @@ class OptimizerBase : public Configurable {
   virtual std::vector<SlotDef> scalars() const { return {}; }
   // True: update() applies the weight decay itself.
   virtual bool decays() const { return false; }
+  // True: update() heeds the guard of the scope for the weight and its slots itself.
+  virtual bool guards() const { return false; }
 
   LearningRate learning_rate = 0.001;
   std::optional<double> weight_decay = {};

@@ -1,5 +1,6 @@
-// rmsprop_update(w, grad, velocity, learning_rate[, momentum]): one step of RMSprop with the formulas of
-// Keras 3. The new weight and slots may take the bytes of the old ones.
+// rmsprop_update(w, grad, velocity, learning_rate[, momentum][, scale, applies]): one step of RMSprop with
+// the formulas of Keras 3; guarded with the last two (UpdateGuard). The new weight and slots may take the
+// bytes of the old ones.
 #include "device/cpu/optimizer_kernels.h"
 #include "ops/optimizer_ops.h"
 
@@ -10,15 +11,20 @@ constexpr AttrDef kAttrs[] = {{"rho", AttrKind::real, "0.9"},
                               {"momentum", AttrKind::real, "0.0"},
                               {"epsilon", AttrKind::real, "1e-07"}};
 
+// Operands without a guard.
+size_t plain(const Attrs& attrs) { return attrs.real("momentum") > 0 ? 5 : 4; }
+
 std::vector<TensorType> infer(const OpCall& c) {
   require_float(c, 0, "a weight");
   require_gradient(c, 1, c.in[0].shape);
   require_like_weight(c, 2, "velocity");
   require_scalar(c, 3, "learning_rate", false);
   const bool momentum = c.attrs.real("momentum") > 0;
-  require(c.in.size() == (momentum ? 5u : 4u), c.op.name,
+  const size_t some = plain(c.attrs);
+  require(c.in.size() == some || is_guarded(c.in.size(), some), c.op.name,
           "expected a momentum slot if and only if momentum is above 0, got ", c.in.size(), " inputs");
   if (momentum) require_like_weight(c, 4, "momentum");
+  require_guard(c, some);
   return std::vector<TensorType>(momentum ? 3 : 2, c.in[0]);
 }
 
@@ -28,11 +34,16 @@ struct State {
   double rho, momentum, epsilon;
   int64_t n;
   int threads;
+  Guard guard;
 };
 void run(const State& s, void* const* a) {
   const double rate = read_real(s.rate_dtype, a[3]);
-  const RmspropArgs args = s.momentum > 0 ? RmspropArgs{a[0], a[1], a[2], a[4], rate, a[5], a[6], a[7]}
-                                          : RmspropArgs{a[0], a[1], a[2], nullptr, rate, a[4], a[5], nullptr};
+  const bool momentum = s.momentum > 0;
+  void* const* const out = a + (momentum ? 5 : 4) + (s.guard.at == 0 ? 0 : 2);
+  const void* const slot = momentum ? a[4] : nullptr;
+  void* const next = momentum ? out[2] : nullptr;
+  if (s.guard.holds_back(a, {{a[0], out[0]}, {a[2], out[1]}, {slot, next}})) return;
+  const RmspropArgs args{a[0], a[1], a[2], slot, rate, out[0], out[1], next, s.guard.scale(a)};
   rmsprop_step(s.types, s.rho, s.momentum, s.epsilon, args, s.n, s.threads);
 }
 Kernel prepare(const KernelQuery& q) {
@@ -42,10 +53,11 @@ Kernel prepare(const KernelQuery& q) {
                                                      q.attrs.real("momentum"),
                                                      q.attrs.real("epsilon"),
                                                      q.in[0].shape.elements(),
-                                                     q.threads});
+                                                     q.threads,
+                                                     Guard::of(q.in, plain(q.attrs))});
 }
 
-std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) {
+std::vector<Tensor> in_parts(std::span<const Tensor> in, const Attrs& attrs) {
   const DType dtype = in[0].dtype();
   const double rho = attrs.real("rho"), momentum = attrs.real("momentum");
   const Tensor w = wide(in[0]), grad = wide(in[1]);
@@ -56,14 +68,19 @@ std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) {
   return {narrow(w - move, dtype), narrow(velocity, dtype), narrow(move, dtype)};
 }
 
+std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) {
+  return guarded_parts(in, plain(attrs), 1, {0, 2, 4},
+                       [&](std::span<const Tensor> some) { return in_parts(some, attrs); });
+}
+
 uint64_t in_place(const OpCall&, int out) { return uint64_t{1} << (2 * out); }
 
 std::vector<OpCase> cases() {
   std::vector<OpCase> list;
   for (const Shape& s : {Shape{7, 5}, Shape{}, Shape{0}, Shape{3, 3, 2, 19}}) {
     const InputCase x{s};
-    list.push_back({{x, x, positive_case(s), rate_case()}, {{"momentum", 0.0}}, false});
-    list.push_back({{x, x, positive_case(s), rate_case(), x}, {{"momentum", 0.9}}, false});
+    add_update(list, {{x, x, positive_case(s), rate_case()}, {{"momentum", 0.0}}, false});
+    add_update(list, {{x, x, positive_case(s), rate_case(), x}, {{"momentum", 0.9}}, false});
   }
   return list;
 }
@@ -75,7 +92,7 @@ constexpr KernelDef kKernels[] = {{.name = "highway", .prepare = prepare}};
 std::span<const OpDef> ops_rmsprop() {
   static const OpDef defs[] = {
       {.name = "rmsprop_update",
-       .arity = {4, 5},
+       .arity = {4, 7},
        .attrs = kAttrs,
        .infer = infer,
        .decompose = decompose,
@@ -90,11 +107,12 @@ std::span<const OpDef> ops_rmsprop() {
 
 std::vector<Tensor> rmsprop_update(const Tensor& w, const Tensor& grad, const Tensor& velocity,
                                    const Tensor& momentum, const Tensor& learning_rate,
-                                   const RmspropOptions& options) {
+                                   const RmspropOptions& options, const UpdateGuard& guard) {
   static const OpDef& op = get_op("rmsprop_update");
   std::vector<Tensor> in = {w, grad, velocity, learning_rate};
   if (options.momentum > 0) in.push_back(momentum);
-  return apply(op, in, {{"rho", options.rho}, {"momentum", options.momentum}, {"epsilon", options.epsilon}});
+  return apply(op, with_guard(std::move(in), guard),
+               {{"rho", options.rho}, {"momentum", options.momentum}, {"epsilon", options.epsilon}});
 }
 
 }  // namespace plimsoll

@@ -2,9 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
-#include "graph/op.h"
+#include "passes/graph_testing.h"
 #include "passes/passes.h"
 #include "plimsoll/autodiff.h"
 #include "plimsoll/ops.h"
@@ -13,17 +14,6 @@
 
 namespace plimsoll {
 namespace {
-
-int64_t count(const Graph& g, std::string_view op) {
-  return std::count_if(g.nodes().begin(), g.nodes().end(), [&](const Node& n) { return n.op->name == op; });
-}
-
-Tensor wave(const Shape& shape) {
-  Tensor t = Tensor::empty(DType::f32, shape);
-  for (int64_t i = 0; i < shape.elements(); ++i)
-    t.data<float>()[i] = static_cast<float>((i * 7 % 13) - 6) / 8;
-  return t;
-}
 
 // x . w1 . w2 . w3 in bfloat16 with weights in float32, and a step of gradient descent.
 Graph mixed_step(int64_t width) {
@@ -86,6 +76,70 @@ TEST(Halves, AnUpdateReadsAGradientOfHalves) {
   for (const Node& n : g.nodes()) {
     if (n.op->name != "sgd_update") continue;
     EXPECT_EQ(g.type(n.inputs[1]).dtype, DType::bf16);
+  }
+}
+
+// What a scaled loss adds to a step: are all gradients finite?
+TEST(Halves, WhetherAGradientIsFiniteIsAskedOfTheHalves) {
+  for (const DType half : {DType::f16, DType::bf16}) {
+    Graph g;
+    const Tensor x = g.input("x", half, {40});
+    g.output("finite", all(isfinite(cast(x, DType::f32))));
+    EXPECT_EQ(count(pass_simplify(g), "cast"), 0);
+  }
+  Graph g;
+  g.output("finite", all(isfinite(cast(g.input("x", DType::f64, {40}), DType::f32))));
+  EXPECT_EQ(count(pass_simplify(g), "cast"), 1) << "a double may be too large for float32";
+}
+
+// A table's gradient, guarded, in float16 or in a type whose sums may overflow.
+Graph guarded_table(DType half) {
+  Graph g;
+  const Tensor table = g.variable("table", wave({50, 4})),
+               m = g.variable("m", Tensor::zeros(DType::f32, {50, 4})),
+               v = g.variable("v", Tensor::zeros(DType::f32, {50, 4}));
+  const Tensor y = cast(embedding(table, g.input("ids", DType::i32, {7})), half);
+  const Tensor loss = sum(cast(square(y), DType::f32));
+  g.output("loss", loss);
+  const Tensor d = gradients(loss, std::span(&table, 1))[0];
+  const Tensor scale = g.input("scale", DType::f32, {});
+  const std::vector<Tensor> next =
+      adam_update(table, d, m, v, g.constant(Tensor::full(DType::f32, {}, 0.1)),
+                  g.constant(Tensor::full(DType::i64, {}, 0)), {}, {scale, all(isfinite(d))});
+  g.update(table, next[0]);
+  g.update(m, next[1]);
+  g.update(v, next[2]);
+  return g;
+}
+
+TEST(Halves, AGuardedTablesGradientIsNeverMade) {
+  const Graph out = run_passes(guarded_table(DType::f16), {});
+  EXPECT_EQ(count(out, "embedding_grad"), 0);
+  EXPECT_EQ(count(out, "adam_update_rows"), 1);
+  EXPECT_EQ(count(run_passes(guarded_table(DType::bf16), {}), "embedding_grad"), 1)
+      << "sums of bfloat16 may be infinite where none of them is";
+}
+
+TEST(Halves, AGuardedUpdateOfATableIsTheSameWithoutPasses) {
+  for (const double last : {1.0, HUGE_VAL}) {
+    std::vector<float> tables[2];
+    for (const bool plain : {false, true}) {
+      const Graph g = guarded_table(DType::f16);
+      CompileOptions options;
+      if (plain) options.skip_passes = {"all"};
+      g.variables()[0].storage.data<float>()[199] = static_cast<float>(last);
+      const std::vector<int32_t> ids = {3, 49, 3, -1, 7, 0, 60};
+      Program program = Program::compile(g, options);
+      const std::vector<Tensor> in = {Tensor::from<int32_t>(ids, {7}), Tensor::full(DType::f32, {}, 4)};
+      program(in);
+      for (const GraphVariable& v : g.variables()) {
+        const float* const w = v.storage.data<float>();
+        tables[plain].insert(tables[plain].end(), w, w + 200);
+      }
+    }
+    for (size_t i = 0; i < tables[0].size(); ++i)
+      ASSERT_TRUE(tables[0][i] == tables[1][i] || std::abs(tables[0][i] - tables[1][i]) < 1e-6) << i;
+    EXPECT_EQ(tables[0][13] == wave({50, 4}).data<float>()[13], std::isinf(last)) << "row 3 is looked up";
   }
 }
 

@@ -11,8 +11,8 @@
 namespace plimsoll {
 namespace {
 
-constexpr std::array kMatchers = {match_dense, match_conv_bias, match_cross_entropy, match_layer_norm,
-                                  match_attention};
+constexpr std::array kMatchers = {match_dense,      match_conv_bias, match_cross_entropy,
+                                  match_layer_norm, match_attention, match_finite_rows};
 constexpr int kMaxRounds = 4;  // an activation joins what an earlier round made
 
 std::vector<Tensor> replacement(Match& m, const Node& node) {

@@ -41,8 +41,9 @@ class Match {
 Tensor match_dense(Match& m, const Node& node);          // dot_general + bias, then an activation
 Tensor match_conv_bias(Match& m, const Node& node);      // conv + bias, then an activation
 Tensor match_cross_entropy(Match& m, const Node& node);  // log(softmax), -sum(t * log_softmax)
-Tensor match_layer_norm(Match& m, const Node& node);  // (x - mean) / sqrt(variance + epsilon) * gamma + beta
-Tensor match_attention(Match& m, const Node& node);   // softmax(q k^T * scale) v
+Tensor match_layer_norm(Match& m, const Node& node);   // (x - mean) / sqrt(variance + epsilon) * gamma + beta
+Tensor match_attention(Match& m, const Node& node);    // softmax(q k^T * scale) v
+Tensor match_finite_rows(Match& m, const Node& node);  // whether the gradient of an embedding is finite
 // For nodes of any number of outputs: one tensor for each, or none at all.
 std::vector<Tensor> match_half_gradient(Match& m, const Node& node);  // an update by a gradient of halves
 std::vector<Tensor> match_table_update(Match& m, const Node& node);   // Adam on the gradient of an embedding

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "graph/op.h"
+#include "passes/graph_testing.h"
 #include "plimsoll/autodiff.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops.h"
@@ -14,17 +14,6 @@
 
 namespace plimsoll {
 namespace {
-
-int64_t count(const Graph& g, std::string_view op) {
-  return std::count_if(g.nodes().begin(), g.nodes().end(), [&](const Node& n) { return n.op->name == op; });
-}
-
-Tensor wave(const Shape& shape) {
-  Tensor t = Tensor::empty(DType::f32, shape);
-  for (int64_t i = 0; i < shape.elements(); ++i)
-    t.data<float>()[i] = static_cast<float>(std::sin(0.7 * static_cast<double>(i)));
-  return t;
-}
 
 // A small network with something for every pass: channels-first convolution, dense, norms, softmax, duplicate
 // work, constants.

@@ -125,6 +125,15 @@ Tensor bare_operands(Rewriter& r, const Node& node) {
   return changed ? apply(*node.op, in, node.attrs)[0] : Tensor();
 }
 
+// A float cast to a wider one keeps its value, be it infinite or NaN.
+Tensor finite_of_cast(Rewriter& r, const Node& node) {
+  const Node* inner = producer(r, node, 0, "cast");
+  if (!inner) return {};
+  const DType from = r.old().type(inner->inputs[0]).dtype, to = type_in(r, node, 0).dtype;
+  if (!is_float(from) || !is_float(to) || size_of(from) >= size_of(to)) return {};
+  return isfinite(r.tensor(inner->inputs[0]));
+}
+
 struct RuleFor {
   std::string_view op;
   Rule rule;
@@ -139,6 +148,7 @@ constexpr std::array kRules = {
     RuleFor{"logical_not", twice},
     RuleFor{"bitwise_not", twice},
     RuleFor{"cast", same_type},
+    RuleFor{"isfinite", finite_of_cast},
     RuleFor{"bitcast", same_type},
     RuleFor{"stop_gradient", same_type},
     RuleFor{"reshape", reshape_of_reshape},

@@ -19,11 +19,16 @@ namespace plimsoll {
 // What the updates of one step have in common.
 struct OptimizerState::Step {
   Trace& trace;
-  Tensor rate;       // float32
-  Tensor iteration;  // of updates: steps, or groups of accumulated steps
-  Tensor applies;    // bool scalar; undefined: always
+  Tensor rate;          // float32
+  Tensor iteration;     // of updates: steps, or groups of accumulated steps
+  Tensor finite = {};   // bool scalar: nothing changes without it; undefined: always
+  Tensor applies = {};  // bool scalar: weights and slots change only then; undefined: always
+  Tensor scale = {};    // what the gradients are still to be divided by; undefined: nothing
 
-  Tensor choose(const Tensor& next, const Tensor& old) const {
+  Tensor if_finite(const Tensor& next, const Tensor& old) const {
+    return finite.defined() ? where(finite, next, old) : next;
+  }
+  Tensor if_applies(const Tensor& next, const Tensor& old) const {
     return applies.defined() ? where(applies, next, old) : next;
   }
 };
@@ -35,13 +40,14 @@ class TracedUpdate final : public UpdateScope {
   Tensor slot(std::string_view name) override { return step_.trace.value(state_.slot(variable_, name)); }
   void set_slot(std::string_view name, const Tensor& next) override {
     const VariablePtr slot = state_.slot(variable_, name);
-    step_.trace.update(slot, step_.choose(next, step_.trace.initial_value(slot)));
+    const bool guarded = guard.applies.defined();
+    step_.trace.update(slot, guarded ? next : step_.if_applies(next, step_.trace.initial_value(slot)));
   }
   Tensor scalar(std::string_view name) override { return step_.trace.initial_value(state_.scalar(name)); }
   void set_scalar(std::string_view name, const Tensor& next) override {
     const VariablePtr scalar = state_.scalar(name);
     const Tensor old = step_.trace.initial_value(scalar);
-    step_.trace.update(scalar, step_.choose(cast(next, old.dtype()), old));
+    step_.trace.update(scalar, step_.if_applies(cast(next, old.dtype()), old));
   }
 
  private:
@@ -148,6 +154,11 @@ Tensor OptimizerState::scaled(Trace& trace, const Tensor& loss) const {
   return optimizer_->loss_scale_factor ? loss * *optimizer_->loss_scale_factor : loss;
 }
 
+bool OptimizerState::clips() const {
+  const OptimizerBase& o = *optimizer_;
+  return o.clipnorm.value_or(0) > 0 || o.global_clipnorm.value_or(0) > 0 || o.clipvalue.value_or(0) > 0;
+}
+
 void OptimizerState::clip(std::vector<Tensor>& gradients) const {
   const auto squared_norm = [](const Tensor& g) { return sum(square(g)); };
   if (const double norm = optimizer_->clipnorm.value_or(0); norm > 0) {
@@ -189,55 +200,59 @@ Tensor OptimizerState::updated(const Step& step, const VariablePtr& weight, cons
   scope.gradient = gradient;
   scope.learning_rate = cast(step.rate, old.dtype());
   scope.step = step.iteration;
-  if (decays(*weight)) {
-    if (optimizer_->decays()) {
-      scope.weight_decay = *optimizer_->weight_decay;
-    } else {
-      scope.weight = old - old * *optimizer_->weight_decay * scope.learning_rate;
-    }
+  const bool decayed_here = decays(*weight) && !optimizer_->decays();
+  // Where the op itself leaves out a step it can work in place; where() needs the old and the new beside each
+  // other.
+  const bool guarded = step.applies.defined() && optimizer_->guards() && !decayed_here;
+  if (guarded) {
+    scope.guard = {step.scale.defined() ? step.scale : Tensor::full(DType::f32, {}, 1), step.applies};
+  } else if (step.scale.defined()) {
+    scope.gradient = gradient / cast(step.scale, gradient.dtype());
   }
-  Tensor next = step.choose(optimizer_->update(scope), old);
+  if (decayed_here) {
+    scope.weight = old - old * *optimizer_->weight_decay * scope.learning_rate;
+  } else if (decays(*weight)) {
+    scope.weight_decay = *optimizer_->weight_decay;
+  }
+  Tensor next = optimizer_->update(scope);
+  if (!guarded) next = step.if_applies(next, old);
   if (optimizer_->use_ema) {
     const VariablePtr average = slot(*weight, "average");
     const Tensor first = equal(step.iteration, scalar_like(step.iteration, 0));
     const Tensor keep = where(first, scalar_like(old, 0), scalar_like(old, optimizer_->ema_momentum));
     const Tensor mixed = keep * step.trace.value(average) + (1.0 - keep) * next;
-    step.trace.update(average, mixed);
+    step.trace.update(average, step.if_finite(mixed, step.trace.initial_value(average)));
     if (const auto every = optimizer_->ema_overwrite_frequency) {
       const Tensor left = mod(step.iteration + 1.0, scalar_like(step.iteration, static_cast<double>(*every)));
-      next = where(equal(left, scalar_like(left, 0)), mixed, next);
+      next = step.if_finite(where(equal(left, scalar_like(left, 0)), mixed, next), old);
     }
   }
-  return weight->constraint ? weight->constraint->apply(next) : next;
+  return weight->constraint ? step.if_finite(weight->constraint->apply(next), old) : next;
 }
 
 void OptimizerState::apply(Trace& trace, std::span<const VariablePtr> weights,
                            std::span<const Tensor> gradients) {
-  const Tensor scale = loss_scale_ ? trace.initial_value(dynamic_scale_) : Tensor();
-  Tensor finite = Tensor::full(DType::boolean, {}, 1);
+  const Tensor steps = trace.value(iterations_);
+  const Schedule& schedule = optimizer_->learning_rate.schedule;
+  Step step{.trace = trace,
+            .rate = schedule ? schedule->rate(cast(steps, DType::f32)) : trace.value(learning_rate_),
+            .iteration = steps};
+  if (loss_scale_) {
+    step.finite = Tensor::full(DType::boolean, {}, 1);
+    step.scale = trace.initial_value(dynamic_scale_);
+  }
   std::vector<Tensor> grads;
   for (size_t i = 0; i < weights.size(); ++i) {
-    Tensor g = cast(gradients[i], weights[i]->value.dtype());
-    if (loss_scale_) {
-      finite = bitwise_and(finite, all(isfinite(g)));
-      g = g / cast(scale, g.dtype());
-    } else if (optimizer_->loss_scale_factor) {
-      g = g / *optimizer_->loss_scale_factor;
-    }
-    grads.push_back(std::move(g));
+    const Tensor g = cast(gradients[i], weights[i]->value.dtype());
+    if (loss_scale_) step.finite = bitwise_and(step.finite, all(isfinite(g)));
+    grads.push_back(!loss_scale_ && optimizer_->loss_scale_factor ? g / *optimizer_->loss_scale_factor : g);
   }
-  apply_inner(trace, weights, std::move(grads));
-  if (loss_scale_) apply_only_if(trace, finite, weights);
+  step.applies = step.finite;
+  apply_inner(std::move(step), weights, std::move(grads));
 }
 
 // Keras's LossScaleOptimizer: a step that is not finite changes nothing but the scale and the count.
-void OptimizerState::apply_only_if(Trace& trace, const Tensor& finite, std::span<const VariablePtr> weights) {
-  std::vector<VariablePtr> changed = inner_variables();
-  changed.insert(changed.end(), weights.begin(), weights.end());
-  for (const VariablePtr& v : changed) {
-    const Tensor now = trace.value(v), before = trace.initial_value(v);
-    if (now.id() != before.id()) trace.update(v, where(finite, now, before));
-  }
+void OptimizerState::adapt_scale(Trace& trace, const Tensor& finite) const {
   const Tensor count = trace.value(step_counter_), scale = trace.value(dynamic_scale_);
   const Tensor none = scalar_like(count, 0);
   const auto last = static_cast<double>(loss_scale_->dynamic_growth_steps - 1);
@@ -246,26 +261,34 @@ void OptimizerState::apply_only_if(Trace& trace, const Tensor& finite, std::span
   trace.update(dynamic_scale_, where(finite, where(grows, scale * 2.0, scale), scale * 0.5));
 }
 
-void OptimizerState::apply_inner(Trace& trace, std::span<const VariablePtr> weights,
-                                 std::vector<Tensor> grads) {
-  const Tensor steps = trace.value(iterations_);
-  const Schedule& schedule = optimizer_->learning_rate.schedule;
-  Step step{
-      trace, schedule ? schedule->rate(cast(steps, DType::f32)) : trace.value(learning_rate_), steps, {}};
-  if (const auto group = optimizer_->gradient_accumulation_steps) {
-    const Tensor count = scalar_like(steps, static_cast<double>(*group));
-    step.iteration = floor_divide(steps, count);
-    step.applies = equal(mod(steps + 1.0, count), scalar_like(steps, 0));
-    for (size_t i = 0; i < weights.size(); ++i) {
-      const VariablePtr sums = slot(*weights[i], "gradient_accumulator");
-      const Tensor sum = grads[i] + trace.value(sums);
-      trace.update(sums, where(step.applies, scalar_like(sum, 0), sum));
-      grads[i] = sum / static_cast<double>(*group);
-    }
+void OptimizerState::accumulate(Step& step, std::span<const VariablePtr> weights,
+                                std::vector<Tensor>& grads) const {
+  const auto group = static_cast<double>(*optimizer_->gradient_accumulation_steps);
+  const Tensor steps = step.iteration, count = scalar_like(steps, group);
+  const Tensor complete = equal(mod(steps + 1.0, count), scalar_like(steps, 0));
+  step.iteration = floor_divide(steps, count);
+  step.applies = step.finite.defined() ? bitwise_and(step.finite, complete) : complete;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const VariablePtr sums = slot(*weights[i], "gradient_accumulator");
+    const Tensor before = step.trace.value(sums), sum = grads[i] + before;
+    step.trace.update(sums, step.if_finite(where(complete, scalar_like(sum, 0), sum), before));
+    grads[i] = sum / group;
   }
+}
+
+void OptimizerState::apply_inner(Step step, std::span<const VariablePtr> weights, std::vector<Tensor> grads) {
+  Trace& trace = step.trace;
+  const Tensor steps = step.iteration;
+  const bool alone = !optimizer_->gradient_accumulation_steps && !clips();
+  if (step.scale.defined() && !alone) {
+    for (Tensor& g : grads) g = g / cast(step.scale, g.dtype());
+    step.scale = Tensor();
+  }
+  if (optimizer_->gradient_accumulation_steps) accumulate(step, weights, grads);
   clip(grads);
   for (size_t i = 0; i < weights.size(); ++i) trace.update(weights[i], updated(step, weights[i], grads[i]));
-  trace.update(iterations_, steps + 1.0);
+  trace.update(iterations_, step.if_finite(steps + 1.0, steps));
+  if (step.finite.defined()) adapt_scale(trace, step.finite);
 }
 
 void OptimizerState::finalize(std::span<const VariablePtr> weights) {

@@ -50,9 +50,11 @@ class OptimizerState {
   void add_slot(const Variable& weight, const SlotDef& def);
   VariablePtr slot(const Variable& weight, std::string_view name) const;
   VariablePtr scalar(std::string_view name) const;
+  bool clips() const;
   void clip(std::vector<Tensor>& gradients) const;
-  void apply_inner(Trace& trace, std::span<const VariablePtr> weights, std::vector<Tensor> gradients);
-  void apply_only_if(Trace& trace, const Tensor& finite, std::span<const VariablePtr> weights);
+  void apply_inner(Step step, std::span<const VariablePtr> weights, std::vector<Tensor> gradients);
+  void accumulate(Step& step, std::span<const VariablePtr> weights, std::vector<Tensor>& gradients) const;
+  void adapt_scale(Trace& trace, const Tensor& finite) const;
   Tensor updated(const Step& step, const VariablePtr& weight, const Tensor& gradient);
   bool decays(const Variable& weight) const;
 

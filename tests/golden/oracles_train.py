@@ -120,26 +120,37 @@ def adam_step(w, g, m, v, rate, step, attrs):
     return [w - m * alpha / (np.sqrt(v) + attrs["epsilon"]), m, v]
 
 
-def adam_update(inputs, attrs, out):
-    return adam_step(*map(wide, inputs), attrs)
+def guarded(update, plain, gradient, kept):
+    """An update with a scale and whether it applies behind its plain(attrs) operands, or without."""
+
+    def run(inputs, attrs, out):
+        n = plain(attrs)
+        operands = [x if x.dtype.kind in "iu" else wide(x) for x in inputs[:n]]
+        if len(inputs) > n:
+            operands[gradient] = operands[gradient] / wide(inputs[n])
+        results = update(*operands, attrs=attrs)
+        if len(inputs) > n and not inputs[n + 1]:
+            results = [wide(inputs[i]) for i in kept][: len(results)]
+        return results if len(results) > 1 else results[0]
+
+    return run
 
 
-def adam_update_rows(inputs, attrs, out):
-    w, indices, rows, m, v, rate, step = inputs
+
+
+def adam_rows_step(w, indices, rows, m, v, rate, step, attrs):
     grad = embedding_grad([indices, rows], {"rows": w.shape[0]}, None)
-    return adam_step(wide(w), grad, wide(m), wide(v), wide(rate), step, attrs)
+    return adam_step(w, grad, m, v, rate, step, attrs)
 
 
-def sgd_update(inputs, attrs, out):
-    w, g, rate, *velocity = map(wide, inputs)
+def sgd_step(w, g, rate, *velocity, attrs):
     if attrs["momentum"] == 0:
-        return w - rate * g
+        return [w - rate * g]
     v = attrs["momentum"] * velocity[0] - rate * g
     return [w + attrs["momentum"] * v - rate * g if attrs["nesterov"] else w + v, v]
 
 
-def rmsprop_update(inputs, attrs, out):
-    w, g, velocity, rate, *momentum = map(wide, inputs)
+def rmsprop_step(w, g, velocity, rate, *momentum, attrs):
     velocity = attrs["rho"] * velocity + (1 - attrs["rho"]) * g * g
     move = rate * g / np.sqrt(velocity + attrs["epsilon"])
     if attrs["momentum"] == 0:
@@ -163,8 +174,8 @@ ORACLES = {
     "attention_grad": attention_grad,
     "embedding": embedding,
     "embedding_grad": embedding_grad,
-    "adam_update": adam_update,
-    "adam_update_rows": adam_update_rows,
-    "sgd_update": sgd_update,
-    "rmsprop_update": rmsprop_update,
+    "adam_update": guarded(adam_step, lambda attrs: 6, 1, [0, 2, 3]),
+    "adam_update_rows": guarded(adam_rows_step, lambda attrs: 7, 2, [0, 3, 4]),
+    "sgd_update": guarded(sgd_step, lambda attrs: 3 + (attrs["momentum"] != 0), 1, [0, 3]),
+    "rmsprop_update": guarded(rmsprop_step, lambda attrs: 4 + (attrs["momentum"] > 0), 1, [0, 2, 4]),
 }

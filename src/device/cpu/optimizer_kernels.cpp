@@ -22,11 +22,16 @@ namespace {
 // The scalars of one step in the type of the weight, as Keras rounds them.
 template <class T>
 struct AdamScalars {
-  T one_minus_beta_1, one_minus_beta_2, epsilon, alpha, decay, learning_rate;
+  T one_minus_beta_1, one_minus_beta_2, epsilon, alpha, decay, learning_rate, scale;
+};
+template <class T>
+struct SgdScalars {
+  T learning_rate, momentum, scale;
+  bool nesterov;
 };
 template <class T>
 struct RmspropScalars {
-  T rho, one_minus_rho, momentum, epsilon, learning_rate;
+  T rho, one_minus_rho, momentum, epsilon, learning_rate, scale;
 };
 
 template <class S, class G, class T = typename Loaded<S>::type>
@@ -35,7 +40,7 @@ struct UpdateFunctions {
   void (*adam_sum)(const AdamScalars<T>&, const S*, const T*, const S*, const S*, S*, S*, S*, size_t);
   bool (*all_zero)(const S*, const S*, size_t);
   void (*add)(const G*, T*, size_t);
-  void (*sgd)(T, T, bool, const S*, const G*, const S*, S*, S*, size_t);
+  void (*sgd)(const SgdScalars<T>&, const S*, const G*, const S*, S*, S*, size_t);
   void (*rmsprop)(const RmspropScalars<T>&, const S*, const G*, const S*, const S*, S*, S*, S*, size_t);
 };
 
@@ -58,9 +63,10 @@ void adam_span(const AdamScalars<T>& s, const S* w, const G* g, const S* m, cons
   const auto c1 = hn::Set(d, s.one_minus_beta_1), c2 = hn::Set(d, s.one_minus_beta_2);
   const auto epsilon = hn::Set(d, s.epsilon), alpha = hn::Set(d, s.alpha);
   const auto decay = hn::Set(d, s.decay), rate = hn::Set(d, s.learning_rate);
-  const bool decays = s.decay != 0;
+  const auto scale = hn::Set(d, s.scale);
+  const bool decays = s.decay != 0, scaled = s.scale != 1;
   vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
-    const auto grad = load(g, 0);
+    const auto grad = scaled ? hn::Div(load(g, 0), scale) : load(g, 0);
     auto weight = load(w, 0);
     auto first = load(m, 0), second = load(v, 0);
     if (decays) weight = hn::Sub(weight, hn::Mul(hn::Mul(weight, decay), rate));
@@ -101,12 +107,14 @@ void add_span(const G* x, T* sum, size_t n) {
 }
 
 template <class S, class G, class T>
-void sgd_span(T rate, T momentum, bool nesterov, const S* w, const G* g, const S* velocity, S* w_out,
-              S* velocity_out, size_t n) {
+void sgd_span(const SgdScalars<T>& s, const S* w, const G* g, const S* velocity, S* w_out, S* velocity_out,
+              size_t n) {
   const hn::ScalableTag<T> d;
-  const auto lr = hn::Set(d, rate), mu = hn::Set(d, momentum);
+  const auto lr = hn::Set(d, s.learning_rate), mu = hn::Set(d, s.momentum), scale = hn::Set(d, s.scale);
+  const bool scaled = s.scale != 1;
   vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
-    const auto step = hn::Mul(load(g, 0), lr);
+    const auto grad = scaled ? hn::Div(load(g, 0), scale) : load(g, 0);
+    const auto step = hn::Mul(grad, lr);
     const auto weight = load(w, 0);
     if (velocity == nullptr) {
       store(hn::Sub(weight, step), w_out);
@@ -114,7 +122,7 @@ void sgd_span(T rate, T momentum, bool nesterov, const S* w, const G* g, const S
     }
     const auto next = hn::Sub(hn::Mul(load(velocity, 0), mu), step);
     store(next, velocity_out);
-    store(hn::Add(weight, nesterov ? hn::Sub(hn::Mul(next, mu), step) : next), w_out);
+    store(hn::Add(weight, s.nesterov ? hn::Sub(hn::Mul(next, mu), step) : next), w_out);
   });
 }
 
@@ -123,9 +131,10 @@ void rmsprop_span(const RmspropScalars<T>& s, const S* w, const G* g, const S* v
                   S* w_out, S* velocity_out, S* momentum_out, size_t n) {
   const hn::ScalableTag<T> d;
   const auto rho = hn::Set(d, s.rho), rest = hn::Set(d, s.one_minus_rho), mu = hn::Set(d, s.momentum);
-  const auto epsilon = hn::Set(d, s.epsilon), lr = hn::Set(d, s.learning_rate);
+  const auto epsilon = hn::Set(d, s.epsilon), lr = hn::Set(d, s.learning_rate), scale = hn::Set(d, s.scale);
+  const bool scaled = s.scale != 1;
   vm::for_vectors(d, n, [&](size_t, const auto& load, const auto& store) HWY_ATTR {
-    const auto grad = load(g, 0);
+    const auto grad = scaled ? hn::Div(load(g, 0), scale) : load(g, 0);
     const auto weight = load(w, 0);
     const auto next = hn::Add(hn::Mul(rho, load(velocity, 0)), hn::Mul(rest, hn::Mul(grad, grad)));
     // The fill of a partial vector would divide 0 by sqrt(epsilon): harmless.
@@ -218,6 +227,7 @@ AdamScalars<T> adam_scalars(const AdamRule& rule, const AdamArgs& a) {
   s.one_minus_beta_2 = static_cast<T>(1 - rule.beta_2);
   s.epsilon = static_cast<T>(rule.epsilon);
   s.decay = static_cast<T>(rule.weight_decay);
+  s.scale = static_cast<T>(a.scale);
   return s;
 }
 
@@ -276,9 +286,10 @@ void adam_rows_step(UpdateTypes types, const AdamRule& rule, const AdamArgs& a, 
 
 void sgd_step(UpdateTypes types, double momentum, bool nesterov, const SgdArgs& a, int64_t n, int threads) {
   with_types(types, [&]<class S, class G, class T>(const UpdateFunctions<S, G, T>& f) {
-    const T rate = static_cast<T>(a.learning_rate), mu = static_cast<T>(momentum);
+    const SgdScalars<T> s{static_cast<T>(a.learning_rate), static_cast<T>(momentum), static_cast<T>(a.scale),
+                          nesterov};
     parallel_rows(n, 1, threads, [&](int64_t b, int64_t e) {
-      f.sgd(rate, mu, nesterov, at<S>(a.w, b), at<G>(a.grad, b), at<S>(a.velocity, b), at<S>(a.w_out, b),
+      f.sgd(s, at<S>(a.w, b), at<G>(a.grad, b), at<S>(a.velocity, b), at<S>(a.w_out, b),
             at<S>(a.velocity_out, b), static_cast<size_t>(e - b));
     });
   });
@@ -287,8 +298,9 @@ void sgd_step(UpdateTypes types, double momentum, bool nesterov, const SgdArgs& 
 void rmsprop_step(UpdateTypes types, double rho, double momentum, double epsilon, const RmspropArgs& a,
                   int64_t n, int threads) {
   with_types(types, [&]<class S, class G, class T>(const UpdateFunctions<S, G, T>& f) {
-    const RmspropScalars<T> s{static_cast<T>(rho), static_cast<T>(1 - rho), static_cast<T>(momentum),
-                              static_cast<T>(epsilon), static_cast<T>(a.learning_rate)};
+    const RmspropScalars<T> s{
+        static_cast<T>(rho),     static_cast<T>(1 - rho),         static_cast<T>(momentum),
+        static_cast<T>(epsilon), static_cast<T>(a.learning_rate), static_cast<T>(a.scale)};
     parallel_rows(n, 1, threads, [&](int64_t b, int64_t e) {
       f.rmsprop(s, at<S>(a.w, b), at<G>(a.grad, b), at<S>(a.velocity, b), at<S>(a.momentum, b),
                 at<S>(a.w_out, b), at<S>(a.velocity_out, b), at<S>(a.momentum_out, b),

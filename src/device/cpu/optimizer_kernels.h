@@ -1,6 +1,7 @@
 // Optimizer steps in one pass over a weight and its slots, in the order of operations of Keras 3. A weight
 // and its slots are of one float type, halves worked on in f32; the gradient is of that type, or a half.
-// Every output may be the same bytes as the input it replaces. Safe to call from any thread.
+// The gradient is divided by `scale` first. Every output may be the same bytes as the input it replaces. Safe
+// to call from any thread.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,7 @@ struct AdamArgs {
   void* w_out;
   void* m_out;
   void* v_out;
+  double scale = 1;
 };
 void adam_step(UpdateTypes types, const AdamRule& rule, const AdamArgs& a, int64_t n, int threads);
 
@@ -55,6 +57,7 @@ struct SgdArgs {
   double learning_rate;
   void* w_out;
   void* velocity_out;
+  double scale = 1;
 };
 void sgd_step(UpdateTypes types, double momentum, bool nesterov, const SgdArgs& a, int64_t n, int threads);
 
@@ -67,6 +70,7 @@ struct RmspropArgs {
   void* w_out;
   void* velocity_out;
   void* momentum_out;
+  double scale = 1;
 };
 void rmsprop_step(UpdateTypes types, double rho, double momentum, double epsilon, const RmspropArgs& a,
                   int64_t n, int threads);

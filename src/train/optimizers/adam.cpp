@@ -27,11 +27,12 @@ struct AdamFamily : OptimizerWith<Options> {
     return groups;
   }
   bool decays() const override { return !this->o.amsgrad; }
+  bool guards() const override { return !this->o.amsgrad; }
   Tensor update(UpdateScope& s) override {
     if (this->o.amsgrad) return update_amsgrad(s);
     const std::vector<Tensor> next =
         adam_update(s.weight, s.gradient, s.slot("momentum"), s.slot("velocity"), s.learning_rate, s.step,
-                    {this->o.beta_1, this->o.beta_2, this->o.epsilon, s.weight_decay});
+                    {this->o.beta_1, this->o.beta_2, this->o.epsilon, s.weight_decay}, s.guard);
     s.set_slot("momentum", next[1]);
     s.set_slot("velocity", next[2]);
     return next[0];

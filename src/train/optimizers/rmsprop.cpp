@@ -24,11 +24,12 @@ struct RmspropOptimizer final : OptimizerWith<RmspropOptimizerOptions> {
     if (o.centered) groups.push_back({{"average_gradient"}});
     return groups;
   }
+  bool guards() const override { return !o.centered; }
   Tensor update(UpdateScope& s) override {
     if (o.centered) return update_centered(s);
     const Tensor slot = o.momentum > 0 ? s.slot("momentum") : Tensor();
     const std::vector<Tensor> next = rmsprop_update(s.weight, s.gradient, s.slot("velocity"), slot,
-                                                    s.learning_rate, {o.rho, o.momentum, o.epsilon});
+                                                    s.learning_rate, {o.rho, o.momentum, o.epsilon}, s.guard);
     s.set_slot("velocity", next[1]);
     if (o.momentum > 0) s.set_slot("momentum", next[2]);
     return next[0];

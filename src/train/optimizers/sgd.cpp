@@ -20,10 +20,11 @@ struct SgdOptimizer final : OptimizerWith<SgdOptimizerOptions> {
     if (o.momentum == 0) return {};
     return {{{"momentum"}}};
   }
+  bool guards() const override { return true; }
   Tensor update(UpdateScope& s) override {
     const Tensor velocity = o.momentum != 0 ? s.slot("momentum") : Tensor();
     const std::vector<Tensor> next =
-        sgd_update(s.weight, s.gradient, velocity, s.learning_rate, o.momentum, o.nesterov);
+        sgd_update(s.weight, s.gradient, velocity, s.learning_rate, o.momentum, o.nesterov, s.guard);
     if (o.momentum != 0) s.set_slot("momentum", next[1]);
     return next[0];
   }

@@ -1,0 +1,24 @@
+// What the tests of passes share.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+#include "graph/op.h"
+#include "plimsoll/graph.h"
+
+namespace plimsoll {
+
+inline int64_t count(const Graph& g, std::string_view op) {
+  return std::count_if(g.nodes().begin(), g.nodes().end(), [&](const Node& n) { return n.op->name == op; });
+}
+
+// Values of both signs that halves hold exactly.
+inline Tensor wave(const Shape& shape) {
+  Tensor t = Tensor::empty(DType::f32, shape);
+  for (int64_t i = 0; i < shape.elements(); ++i)
+    t.data<float>()[i] = static_cast<float>((i * 7 % 13) - 6) / 8;
+  return t;
+}
+
+}  // namespace plimsoll
