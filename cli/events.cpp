@@ -1,7 +1,7 @@
 #include "events.h"
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
+#include "common/json.h"
 
 #include "plimsoll/memory.h"
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include "common/json.h"
 #include <sstream>
 
 #include "plimsoll/error.h"

@@ -1,6 +1,6 @@
 # What the programs stand on. Everything is found, nothing is downloaded: scripts/setup.sh installs it.
 find_package(Threads REQUIRED)
-find_package(nlohmann_json 3.10 REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(ZLIB REQUIRED)
 if(PLIMSOLL_TESTS)

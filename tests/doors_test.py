@@ -16,9 +16,12 @@ PUBLIC = "plimsoll"  # include/plimsoll/
 OUTSIDE = {
     "include/plimsoll": [],
     "guard": ["common", "memory/readings"],  # must live on when the engine does not
-    "cli": ["guard", "common/files"],
+    "cli": ["guard", "common/files", "common/json"],
     "examples": [],
 }
+
+# Folders that use nlohmann's json as it is, and not the ordered_json of common/json.h.
+PLAIN_JSON = {"src/common", "src/doctor", "guard"}
 
 ROOM_ROW = re.compile(r"plimsoll_room\(\s*(\w+)([^)]*)\)")
 KEYWORDS = {"RECURSE", "LIBRARIES", "TEST_LIBRARIES", "MAY_INCLUDE"}
@@ -59,6 +62,8 @@ def violations(root):
             for include in INCLUDE.findall(path.read_text()):
                 if include.split("/")[0] in rooms and "/" in include and not is_allowed(include, allowed):
                     found.append(f"{path.relative_to(root)} includes {include}, which {folder} may not")
+                if include == "nlohmann/json.hpp" and folder not in PLAIN_JSON:
+                    found.append(f"{path.relative_to(root)} includes {include} and not common/json.h, which says why")
     return found
 
 
@@ -106,6 +111,10 @@ class DoorsNoticeViolations(unittest.TestCase):
 
     def test_a_clean_tree_passes(self):
         self.assertEqual(violations(self.root), [])
+
+    def test_json_without_our_destructor_is_found(self):
+        self.write("src/memory/bad.cpp", "#include <nlohmann/json.hpp>\n")
+        self.assertEqual(len(violations(self.root)), 1)
 
     def test_a_room_that_includes_another_is_found(self):
         self.write("src/common/bad.cpp", '#include "memory/account.h"\n')

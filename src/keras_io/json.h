@@ -2,7 +2,7 @@
 // them.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include "common/json.h"
 #include <string>
 #include <string_view>
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include "common/json.h"
 #include <sstream>
 
 #include "layers/base/class_list.h"

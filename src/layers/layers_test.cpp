@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include "common/json.h"
 
 #include "layers/base/config_json.h"
 #include "layers/base/trace.h"

@@ -26,8 +26,10 @@ int64_t live_bytes();
 int64_t peak_heap_bytes();
 
 // The n-th operator new from now on (1 = the next) that this program's own code asks for throws
-// std::bad_alloc; 0 switches it off. Libraries are spared: some of them cannot bear it.
+// std::bad_alloc; 0 switches it off. Libraries are spared: some of them cannot bear it. So is nlohmann-json,
+// whose constructors leak then, unless it is asked for.
 void fail_nth_new(int64_t n);
+void fail_in_json(bool on);
 // Whether the failure asked for has happened.
 bool has_failed();
 

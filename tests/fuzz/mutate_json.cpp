@@ -2,7 +2,7 @@
 // not parse builds no graph.
 #include <cstdint>
 #include <iterator>
-#include <nlohmann/json.hpp>
+#include "common/json.h"
 #include <random>
 
 #include "fuzz.h"

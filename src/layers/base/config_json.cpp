@@ -1,7 +1,7 @@
 #include "layers/base/config_json.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include "common/json.h"
 #include <set>
 
 #include "plimsoll/error.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include "common/json.h"
 
 #include "layers/base/class_list.h"
 #include "plimsoll/error.h"

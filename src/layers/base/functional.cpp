@@ -214,10 +214,8 @@ std::vector<Tensor> SequentialLayer::call_many(Scope& s, std::span<const Tensor>
 
 void SequentialLayer::add(const Layer& layer) {
   require(layer.get() != nullptr, name(), "expected a layer, got none");
-  for (const Layer& other : layers_) {
-    require(other->name() != layer->name(), name(), "two layers are called '", layer->name(),
-            "'; layers of a model need names of their own");
-  }
+  require(!names_.contains(layer->name()), name(), "two layers are called '", layer->name(),
+          "'; layers of a model need names of their own");
   const bool is_input = dynamic_cast<const InputLayer*>(layer.get()) != nullptr;
   require(!is_input || layers_.empty(), name(), "an Input can only come first");
   if (is_input) {
@@ -227,6 +225,7 @@ void SequentialLayer::add(const Layer& layer) {
     outputs_ = layer.outputs(outputs_);
   }
   layers_.push_back(layer);
+  names_.insert(layer->name());
 }
 
 }  // namespace plimsoll

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <map>
+#include <set>
+#include <string>
 
 #include "plimsoll/layer.h"
 
@@ -65,6 +67,7 @@ class SequentialLayer final : public Network {
 
  private:
   std::vector<Layer> layers_;
+  std::set<std::string> names_;  // of the layers
   std::vector<Symbol> inputs_, outputs_;
 };
 
