@@ -37,7 +37,7 @@ double run() {
   model.compile(
       {.optimizer = Adam(0.01), .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
   model.fit(train.x, train.y, {.batch_size = 50, .epochs = 8, .verbose = 2, .validation_split = 0.1});
-  return *find_log(model.evaluate(test.x, test.y), "accuracy");
+  return get_log(model.evaluate(test.x, test.y), "accuracy");
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ double run() {
                     Dense(1, {.activation = "sigmoid"})});
   model.compile({.optimizer = Adam(0.01), .loss = "binary_crossentropy", .metrics = {"accuracy"}});
   model.fit(train.x, train.y, {.batch_size = 64, .epochs = 6, .verbose = 2});
-  return *find_log(model.evaluate(test.x, test.y), "accuracy");
+  return get_log(model.evaluate(test.x, test.y), "accuracy");
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ Counts count_each(const Tensor& positive, const Tensor& negative, const Tensor& 
 // One pass: each sample falls into the bucket below its score; the counts are sums from the top.
 Counts count_buckets(const Tensor& positive, const Tensor& negative, const Tensor& score,
                      const ConfusionArgs& a) {
-  const int64_t n = std::ssize(a.thresholds);
+  const int64_t n = a.even;
   const int64_t labels = score.dim(1);
   Tensor bucket = ceil(clip(score, 0, 1) * static_cast<double>(n - 1)) - 1.0;
   if (a.clip_first) bucket = relu(bucket);
@@ -101,14 +101,6 @@ Counts count_buckets(const Tensor& positive, const Tensor& negative, const Tenso
 }
 
 }  // namespace
-
-std::vector<double> even_thresholds(int64_t n, double margin) {
-  std::vector<double> all;
-  for (int64_t i = 0; i < n; ++i) all.push_back(static_cast<double>(i) / static_cast<double>(n - 1));
-  all.front() = -margin;
-  all.back() = 1 + margin;
-  return all;
-}
 
 bool is_even(const std::vector<double>& thresholds) {
   const auto n = static_cast<double>(thresholds.size());
@@ -129,9 +121,9 @@ void add_to_confusion(MetricScope& s, const std::vector<std::string_view>& state
     positive = positive * x.weight;
     negative = negative * x.weight;
   }
-  const Counts c =
-      a.even ? count_buckets(positive, negative, x.score, a) : count_each(positive, negative, x.score, a);
-  const int64_t n = std::ssize(a.thresholds);
+  const Counts c = a.even != 0 ? count_buckets(positive, negative, x.score, a)
+                               : count_each(positive, negative, x.score, a);
+  const int64_t n = a.even != 0 ? a.even : std::ssize(a.thresholds);
   const Shape shape = a.multi_label ? Shape{n, x.score.dim(1)} : Shape{n};
   for (const std::string_view name : states) {
     Tensor counts = name == "true_positives" ? c.tp : c.fp;

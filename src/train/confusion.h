@@ -12,15 +12,13 @@ namespace plimsoll {
 
 struct ConfusionArgs {
   std::vector<double> thresholds = {0.5};
-  bool even = false;        // thresholds are 0, 1/(n-1), ..., 1: counted in buckets
+  int64_t even = 0;         // not 0: in place of these so many, 0, 1/(n-1), ..., 1, counted in buckets
   bool clip_first = false;  // even, with the ends moved out by epsilon (AUC)
   std::optional<int64_t> top_k, class_id;
   bool multi_label = false;           // one column of counts per label
   std::vector<double> label_weights;  // empty: ones; not with multi_label
 };
 
-// n thresholds from 0 to 1, evenly spread; the two ends moved out by `margin`.
-std::vector<double> even_thresholds(int64_t n, double margin);
 bool is_even(const std::vector<double>& thresholds);
 
 // Adds the batch to those of the states "true_positives", "false_positives", "true_negatives",

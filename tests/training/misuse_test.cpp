@@ -431,5 +431,20 @@ TEST_F(Misuse, NamesThatAreNotThere) {
       "there are: dense");
 }
 
+// The counts go through the account; the thresholds themselves take nothing.
+TEST_F(Misuse, MoreThresholdsThanMemory) {
+  for (const Metric& metric : {AUC({.num_thresholds = int64_t{1} << 52}),
+                               PrecisionAtRecall(0.5, {.num_thresholds = int64_t{1} << 52})}) {
+    Sequential m({Input({4}), Dense(1, {.activation = "sigmoid"})});
+    m.compile({.loss = "mse", .metrics = {metric}});
+    expect_refused(
+        metric->name,
+        [&] {
+          m.evaluate(x, numbers({x.shape()[0], 1}));
+        },
+        ErrorKind::out_of_memory);
+  }
+}
+
 }  // namespace
 }  // namespace plimsoll

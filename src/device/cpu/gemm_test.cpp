@@ -8,11 +8,14 @@
 #include <random>
 #include <vector>
 
+#include "device/cpu/gemm_testing.h"
 #include "hwy/targets.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll {
 namespace {
+
+using namespace testing_kernels;
 
 template <class T>
 struct GemmRun {
@@ -39,11 +42,9 @@ struct GemmRun {
     q.threads = threads;
     const Gemm gemm(q);
     std::vector<T> out = c;
-    const size_t bytes = static_cast<size_t>(gemm.scratch_bytes());
-    std::vector<char> scratch(bytes + 128, 0x55);  // NaN-free but wild; the end is checked
-    char* const aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
-    gemm.run(a.data(), b.data(), p.bias ? bias.data() : nullptr, out.data(), aligned);
-    for (const char* x = aligned + bytes; x < scratch.data() + scratch.size(); ++x) EXPECT_EQ(*x, 0x55);
+    with_scratch(gemm, [&](void* scratch) {
+      gemm.run(a.data(), b.data(), p.bias ? bias.data() : nullptr, out.data(), scratch);
+    });
     return out;
   }
 
@@ -66,16 +67,6 @@ struct GemmRun {
     return out;
   }
 };
-
-GemmProblem problem(int64_t m, int64_t n, int64_t k, bool a_transposed, bool b_transposed,
-                    int64_t batch = 1) {
-  GemmProblem p;
-  p.m = m, p.n = n, p.k = k, p.batch = batch;
-  p.a_row = a_transposed ? 1 : k, p.a_col = a_transposed ? m : 1, p.a_batch = m * k;
-  p.b_row = b_transposed ? 1 : n, p.b_col = b_transposed ? k : 1, p.b_batch = k * n;
-  p.c_row = n, p.c_batch = m * n;
-  return p;
-}
 
 template <class T>
 void check(const GemmProblem& p) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "common/half.h"
+#include "device/cpu/gemm_testing.h"
 #include "device/cpu/half_rows.h"
 #include "device/cpu/kernel_testing.h"
 
@@ -35,12 +36,10 @@ struct Product {
     GemmProblem q = p;
     q.threads = threads;
     const HalfGemm gemm(q, types);
-    const size_t bytes = static_cast<size_t>(gemm.scratch_bytes());
-    std::vector<char> scratch(bytes + 128, 0x55);
-    char* const aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
     std::vector<char> c(static_cast<size_t>(p.batch * p.m * p.n) * size_of(types.c), 0x11);
-    gemm.run(a.data(), b.data(), p.bias ? bias.data() : nullptr, c.data(), aligned);
-    for (const char* x = aligned + bytes; x < scratch.data() + scratch.size(); ++x) EXPECT_EQ(*x, 0x55);
+    with_scratch(gemm, [&](void* scratch) {
+      gemm.run(a.data(), b.data(), p.bias ? bias.data() : nullptr, c.data(), scratch);
+    });
     return c;
   }
 
@@ -65,16 +64,6 @@ struct Product {
     }
   }
 };
-
-GemmProblem problem(int64_t m, int64_t n, int64_t k, bool a_transposed, bool b_transposed,
-                    int64_t batch = 1) {
-  GemmProblem p;
-  p.m = m, p.n = n, p.k = k, p.batch = batch;
-  p.a_row = a_transposed ? 1 : k, p.a_col = a_transposed ? m : 1, p.a_batch = m * k;
-  p.b_row = b_transposed ? 1 : n, p.b_col = b_transposed ? k : 1, p.b_batch = k * n;
-  p.c_row = n, p.c_batch = m * n;
-  return p;
-}
 
 constexpr HalfTypes kBf16 = {DType::bf16, DType::bf16, DType::bf16, DType::bf16};
 constexpr HalfTypes kF16 = {DType::f16, DType::f16, DType::f16, DType::f16};

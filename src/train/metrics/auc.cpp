@@ -48,14 +48,13 @@ struct Area final : MetricBase {
     args.label_weights = o.label_weights;
     args.clip_first = true;
     if (o.thresholds.empty()) {
-      args.thresholds = even_thresholds(o.num_thresholds, kEpsilon);
-      args.even = true;
+      args.even = o.num_thresholds;
     } else {
       args.thresholds = o.thresholds;
       std::sort(args.thresholds.begin(), args.thresholds.end());
       args.thresholds.insert(args.thresholds.begin(), 0.0);
       args.thresholds.push_back(1.0);
-      args.even = is_even(args.thresholds);
+      if (is_even(args.thresholds)) args.even = std::ssize(args.thresholds);
       args.thresholds.front() = -kEpsilon;
       args.thresholds.back() = 1 + kEpsilon;
     }
@@ -141,10 +140,7 @@ struct BestAt final : MetricBase {
   void update(MetricScope& s, const Tensor& y, const Tensor& p, const Tensor& weight) override {
     ConfusionArgs args;
     args.class_id = o.class_id;
-    if (o.num_thresholds > 1) {
-      args.thresholds = even_thresholds(o.num_thresholds, 0);
-      args.even = true;
-    }
+    if (o.num_thresholds > 1) args.even = o.num_thresholds;
     add_to_confusion(s, kStates, y, p, weight, args);
   }
   double result(std::span<const Tensor> states) override {
