@@ -18,7 +18,7 @@ either = ^($(subst $(empty) $(empty),|,$(strip $(1))))(_[0-9])?$$
 CI_ASAN_FUZZ := $(sort $(basename $(notdir $(wildcard tests/fuzz/fuzz_*.cpp))))
 CI_ASAN_SWEEP := *EveryKernelMeetsTheOracle*:*ProgramsMatchThePlainOne*:*DecompositionAgrees*
 
-.PHONY: help guard build demo test ci-asan bench asan tsan fuzz test-arm64 test-avx512 format tidy clean
+.PHONY: help guard build python wheel demo test test-python test-keras ci-asan bench asan tsan fuzz test-arm64 test-avx512 format tidy clean
 
 help:  ## says what there is
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/make \1\t\2/' | expand -t 18
@@ -38,12 +38,35 @@ demo: build  ## trains a small network on data/fashion_mnist_12k.npz, draws what
 	build/bin/plimsoll demo --output build/demo
 	if .venv/bin/python -c 'import ipykernel, nbclient' 2> /dev/null; then .venv/bin/python scripts/guard_demo.py; else echo 'the guard is not shown: no ipykernel and nbclient in .venv'; fi
 
+# The extension beside its Python files in python/plimsoll, and .venv told where these are.
+python:  ## the Keras backend for .venv: KERAS_BACKEND=plimsoll .venv/bin/python
+	@scripts/setup.sh python
+	cmake --preset release -DPLIMSOLL_PYTHON=ON
+	cmake --build build --parallel $(JOBS) --target _native
+	printf '%s\n' '$(CURDIR)/python' 'import keras_plimsoll_bootstrap' > "$$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/plimsoll.pth"
+
+wheel:  ## the Keras backend as a wheel for this system, in build/wheel
+	@scripts/setup.sh python
+	.venv/bin/python -m pip wheel --no-deps --no-build-isolation -w build/wheel .
+
 test:  ## builds everything and runs all tests
 	@scripts/setup.sh test
 	cmake --preset release
 	cmake --build build --parallel $(JOBS)
 	ctest --test-dir build --output-on-failure --parallel $(JOBS)
 	if [ -x .venv/bin/pytest ] && [ -d tests/python ]; then .venv/bin/pytest -q tests/python; fi
+	if .venv/bin/python -c 'import importlib.util as u; exit(not all(map(u.find_spec, ["keras", "jax", "nanobind"])))' 2> /dev/null; then \
+	  $(MAKE) test-python; \
+	else \
+	  echo '=== SKIPPED: the tests of the Keras backend: .venv has no keras, jax and nanobind (is PyPI reachable?) ===' >&2; [ "$${CI:-}" != true ]; \
+	fi
+
+test-python: python  ## the tests of the Keras backend, with the fast part of Keras's own suite
+	.venv/bin/pytest -q python/tests
+	.venv/bin/python python/tests/keras_suite/run.py --stages 0,1,3
+
+test-keras: python  ## all of Keras's own suite on our backend, by folder and stage; fails if fewer pass than ever did
+	.venv/bin/python python/tests/keras_suite/run.py
 
 ci-asan:  ## every parser and every op at small sizes under AddressSanitizer and UBSan (13 minutes on two cores)
 	cmake --preset ci-asan

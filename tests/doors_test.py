@@ -18,6 +18,7 @@ OUTSIDE = {
     "guard": ["common", "memory/readings"],  # must live on when the engine does not
     "cli": ["guard", "common/files", "common/json"],
     "examples": [],
+    "python/native": ["graph", "ops/complex_parts"],
 }
 
 # Folders that use nlohmann's json as it is, and not the ordered_json of common/json.h.

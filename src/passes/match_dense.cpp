@@ -14,11 +14,25 @@ bool is_activation(const Node& node) {
   return std::find(kActivations.begin(), kActivations.end(), node.op->name) != kActivations.end();
 }
 
-// x (..., k) times kernel (k, n).
+// x (..., k) times kernel (k, n...).
 bool is_plain_product(const Match& m, const Node& dot) {
   const int rank = m.type(dot.inputs[0]).shape.rank();
-  return m.type(dot.inputs[1]).shape.rank() == 2 && rank >= 2 && dot.attrs.ints("a_batch").empty() &&
+  return m.type(dot.inputs[1]).shape.rank() >= 2 && rank >= 2 && dot.attrs.ints("a_batch").empty() &&
          dot.attrs.ints("a_contract") == Ints{rank - 1} && dot.attrs.ints("b_contract") == Ints{0};
+}
+
+// A bias along all axes that the kernel (k, n...) adds: (n...) or (1, ..., n...).
+bool is_bias_of(const Match& m, ValueId v, const TensorType& kernel) {
+  const TensorType& t = m.type(v);
+  const int own = kernel.shape.rank() - 1, lead = t.shape.rank() - own;
+  if (t.dtype != kernel.dtype || lead < 0) return false;
+  for (int i = 0; i < lead; ++i) {
+    if (t.shape[i] != 1) return false;
+  }
+  for (int i = 0; i < own; ++i) {
+    if (t.shape[lead + i] != kernel.shape[1 + i]) return false;
+  }
+  return true;
 }
 
 // A bias along the last axis: (n) or (1, ..., n).
@@ -55,10 +69,15 @@ Tensor match_dense(Match& m, const Node& node) {
   if (node.op->name != "add") return join_activation(m, node, "dense");
   const auto operands = m.one_made_by(node, "dot_general");
   const TensorType& out = m.type(node.outputs[0]);
-  if (!operands || !is_plain_product(m, *operands->node) || !is_bias(m, operands->other, out)) return {};
-  if (!(m.type(operands->node->outputs[0]) == out)) return {};
-  return m.call("dense", {m.tensor(operands->node->inputs[0]), m.tensor(operands->node->inputs[1]),
-                          flat_bias(m, operands->other)});
+  if (!operands || !is_plain_product(m, *operands->node)) return {};
+  const TensorType& kernel_type = m.type(operands->node->inputs[1]);
+  if (!is_bias_of(m, operands->other, kernel_type) || !(m.type(operands->node->outputs[0]) == out)) return {};
+  const Tensor x = m.tensor(operands->node->inputs[0]), bias = flat_bias(m, operands->other);
+  Tensor kernel = m.tensor(operands->node->inputs[1]);
+  // Heads of attention: (k, heads, width) is (k, n) to dense.
+  if (kernel.rank() > 2) kernel = reshape(kernel, Shape{kernel.dim(0), bias.dim(0)});
+  const Tensor y = m.call("dense", {x, kernel, bias});
+  return y.defined() && y.shape() != out.shape ? reshape(y, out.shape) : y;
 }
 
 namespace {

@@ -41,6 +41,61 @@ void expect_same(const Graph& graph, const std::vector<Tensor>& at) {
   }
 }
 
+// Keras asks for the moments first, for its moving averages, and normalises later.
+TEST(PassStatistics, MomentsOfWhatIsNormalisedComeFromTheNormalisation) {
+  const std::vector<Tensor> at{noise({3, 4, 4, 5}, 1), noise({5}, 2, 0.5, 2), noise({5}, 3)};
+  Graph graph;
+  std::vector<Tensor> xs;
+  for (const Tensor& t : at) xs.push_back(graph.input(concat("x", xs.size()), t.dtype(), t.shape()));
+  const Ints axes = {0, 1, 2};
+  graph.output("mean", mean(xs[0], axes, true) * 2.0);
+  graph.output("variance", variance(xs[0], axes) + 1.0);
+  const Tensor y = batch_norm(xs[0], xs[1], xs[2], 1e-3)[0];
+  for (const Tensor& d : gradients(sum(square(y)), xs)) graph.output(concat("d", graph.outputs().size()), d);
+  EXPECT_EQ(count(run_passes(graph, std::vector<std::string>{"fuse"}), "batch_norm"), 1u);
+  EXPECT_EQ(count(run_passes(graph, std::vector<std::string>{"fuse"}), "reduce_sum"), 0u);
+  EXPECT_GT(count(run_passes(graph, std::vector<std::string>{"fuse", "statistics"}), "reduce_sum"), 1u);
+  expect_same(graph, at);
+}
+
+// A layer that writes its activation as an op of its own, as Keras's do.
+TEST(PassRelu, TheMaskReadsTheResultSoThatTheActivationJoins) {
+  const std::vector<Tensor> at{noise({2, 6, 6, 3}, 1), noise({3, 3, 3, 4}, 2), noise({4}, 3)};
+  const Graph graph = training(
+      [](const std::vector<Tensor>& in) {
+        return max_pool(relu(conv(in[0], in[1]) + in[2]), {.window = {2, 2}});
+      },
+      at);
+  const Graph joined = run_passes(graph, std::vector<std::string>{"fuse"});
+  EXPECT_EQ(count(joined, "relu"), 0u);
+  EXPECT_EQ(count(joined, "conv_bias"), 1u);
+  EXPECT_EQ(count(run_passes(graph, std::vector<std::string>{"fuse", "relu"}), "relu"), 1u);
+  expect_same(graph, at);
+}
+
+TEST(PassBias, TheGradientOfAKernelBringsThatOfTheBiasAlong) {
+  const std::vector<Tensor> at{noise({2, 6, 6, 3}, 1), noise({3, 3, 3, 4}, 2), noise({1, 1, 1, 4}, 3)};
+  const Graph graph = training(
+      [](const std::vector<Tensor>& in) {
+        return max_pool(relu(conv(in[0], in[1]) + in[2]), {.window = {2, 2}});
+      },
+      at);
+  EXPECT_EQ(count(run_passes(graph, std::vector<std::string>{"fuse"}), "reduce_sum"), 0u);
+  EXPECT_EQ(count(run_passes(graph, std::vector<std::string>{"fuse", "bias"}), "reduce_sum"), 1u);
+  expect_same(graph, at);
+}
+
+TEST(PassRelu, LeavesOtherComparisonsAlone) {
+  const std::vector<Tensor> at{noise({3, 4}, 1)};
+  const Graph graph = training(
+      [](const std::vector<Tensor>& in) {
+        const Tensor z = in[0] * 2.0;
+        return where(greater(z, scalar_like(z, -0.5)), relu(z), z);
+      },
+      at);
+  expect_same(graph, at);
+}
+
 TEST(PassNorm, ReluJoinsTheNormalisation) {
   const std::vector<Tensor> at{noise({3, 4, 4, 5}, 1), noise({5}, 2, 0.5, 2), noise({5}, 3)};
   const Graph graph = training(

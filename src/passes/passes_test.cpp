@@ -148,6 +148,21 @@ TEST(Match, ChainsBecomeLibraryOps) {
             0);
 }
 
+// Heads of attention: a kernel and a bias with an axis for the head.
+TEST(Match, AProjectionToHeadsIsADenseOne) {
+  Graph graph;
+  const Tensor x = graph.input("x", DType::f32, Shape{2, 5, 6});
+  const Tensor kernel = graph.input("kernel", DType::f32, Shape{6, 3, 4});
+  const Tensor bias = graph.input("bias", DType::f32, Shape{3, 4});
+  graph.output("y", dot_general(x, kernel, {2}, {0}) + bias);
+  graph.output("z", dot_general(x, kernel, {2}, {0}) + reshape(bias, Shape{1, 1, 3, 4}) * 2.0);
+  graph.output("not", dot_general(x, kernel, {2}, {0}) * 2.0 + reshape(bias, Shape{3, 4}));
+  const Graph matched = pass_match(graph);
+  size_t dense = 0;
+  for (NodeId n = 0; n < matched.nodes().size(); ++n) dense += matched.is(n, "dense") ? 1 : 0;
+  EXPECT_EQ(dense, 2u);
+}
+
 TEST(Match, NormalisationAndAttentionAreFound) {
   Graph g;
   const Tensor x = g.input("x", DType::f32, {2, 5, 8});

@@ -1,0 +1,13 @@
+from keras.src.backend.common.name_scope import name_scope  # noqa: F401
+
+from keras_plimsoll.src.ops.core import Variable, compute_output_spec, device_scope  # noqa: F401
+
+SUPPORTS_SPARSE_TENSORS = False
+SUPPORTS_RAGGED_TENSORS = False
+SUPPORTS_COMPLEX_DTYPES = True
+SUPPORTS_GRADIENT = True
+IS_THREAD_SAFE = False
+
+distribution_lib = None
+
+from keras_plimsoll.src import tensor as _tensor  # noqa: E402,F401  (operators; it needs the ops)

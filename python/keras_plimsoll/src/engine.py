@@ -1,0 +1,101 @@
+"""The engine as the modules of ops use it: an op by name, conversion from and to NumPy, and the step that is being traced."""
+import contextlib
+import threading
+
+import ml_dtypes
+import numpy as np
+
+from plimsoll import _native
+from plimsoll._native import Tensor
+
+NUMPY_DTYPES = {"bfloat16": np.dtype(ml_dtypes.bfloat16)}
+
+
+def call(op, *inputs, **attrs):
+    """The one output of an op; a tuple where it has several."""
+    out = _native.apply(op, list(inputs), attrs)
+    return out[0] if len(out) == 1 else tuple(out)
+
+
+def numpy_dtype(dtype):
+    return NUMPY_DTYPES.get(dtype) or np.dtype(dtype)
+
+
+def from_numpy(array):
+    """A tensor with a copy of the array, which has a dtype that the engine has."""
+    name = str(array.dtype)
+    array = np.ascontiguousarray(array).reshape(array.shape)  # ascontiguousarray makes a scalar one-dimensional
+    raw = array.view(np.uint16) if name == "bfloat16" else array
+    return _native.from_buffer(name, array.shape, raw if raw.ndim else raw.reshape(1))
+
+
+def to_numpy(tensor):
+    if tensor.is_symbolic:
+        raise TypeError(
+            "This tensor has no value yet: it belongs to a step that is being traced. Code that needs values (float(x), if x > 0, "
+            "numpy.asarray(x)) cannot be inside a train_step or a call(); use keras.ops there."
+        )
+    array = np.empty(tensor.shape, numpy_dtype(tensor.dtype))
+    raw = array.view(np.uint16) if tensor.dtype == "bfloat16" else array
+    tensor._copy_to(raw if raw.ndim else raw.reshape(1))
+    return array
+
+
+def full(value, dtype, shape=()):
+    return _native.full(dtype, list(shape), float(value))
+
+
+class Step:
+    """A step that is being traced: what each variable is at its beginning, and what it is now."""
+
+    def __init__(self):
+        self.trace = _native.Trace()
+        self.initial, self.now = {}, {}  # storage -> tensor
+        self.inputs = []
+
+    def input(self, dtype, shape):
+        self.inputs.append(self.trace.input(f"x{len(self.inputs)}", dtype, list(shape)))
+        return self.inputs[-1]
+
+    def read(self, storage, name=""):
+        if storage not in self.now:
+            self.now[storage] = self.initial[storage] = self.trace.variable(name, storage)
+        return self.now[storage]
+
+    def write(self, storage, value, name=""):
+        self.read(storage, name)
+        self.now[storage] = value
+
+    def compile(self, outputs, device=""):
+        updates = [(s, t) for s, t in self.now.items() if t is not self.initial[s]]
+        return self.trace.compile(list(outputs), updates, device=device)
+
+
+_local = threading.local()
+
+
+def current_step():
+    return getattr(_local, "step", None)
+
+
+@contextlib.contextmanager
+def tracing(step):
+    before = current_step()
+    _local.step = step
+    step.trace.enter()
+    try:
+        yield step
+    finally:
+        step.trace.exit()
+        _local.step = before
+
+
+@contextlib.contextmanager
+def changes(step):
+    """What variables become inside; outside they are as before. For the branches of a cond and the bodies of loops."""
+    before, changed = dict(step.now), {}
+    try:
+        yield changed
+    finally:
+        changed.update({s: t for s, t in step.now.items() if before.get(s, step.initial[s]) is not t})
+        step.now = before | {s: step.initial[s] for s in step.now if s not in before}

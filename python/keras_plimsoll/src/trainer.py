@@ -1,0 +1,318 @@
+"""fit, evaluate and predict: each kind of step is traced once for a batch of given shapes, and run as one Program of the engine."""
+import warnings
+
+import numpy as np
+from keras.src import backend, callbacks as callbacks_module, optimizers as optimizers_module, tree
+from keras.src.backend import config
+from keras.src.backend.common.keras_tensor import KerasTensor
+from keras.src.trainers import trainer as base_trainer
+from keras.src.trainers.data_adapters import array_slicing, data_adapter_utils
+from keras.src.trainers.epoch_iterator import EpochIterator
+from keras.src.utils import traceback_utils
+from keras.src.utils.python_utils import pythonify_logs
+
+from keras_plimsoll.src import engine
+from keras_plimsoll.src.ops.core import convert_to_numpy, convert_to_tensor
+from plimsoll import _native
+
+MOST_PROGRAMS = 64  # of one model; the one not used for longest goes first
+
+
+def gradients(loss, variables):
+    """d loss / d variable for each, inside of a traced step; None for those that the loss does not depend on."""
+    step = engine.current_step()
+    if step is None:
+        raise RuntimeError("gradients() works inside of a step that is being traced: a train_step, or plimsoll.value_and_grad")
+    with_storage = [v for v in variables if v._storage in step.initial]
+    grads = _native.gradients([loss], [step.initial[v._storage] for v in with_storage], [])
+    found = {id(v): g for v, g in zip(with_storage, grads)}
+    return [found[id(v)] if id(v) in found else convert_to_tensor(np.zeros(v.shape), v.dtype) for v in variables]
+
+
+class Steps:
+    """The Programs of one kind of step, by the types of a batch."""
+
+    def __init__(self, function):
+        self.function, self.programs, self.traces = function, {}, 0
+
+    def __call__(self, batch):
+        leaves = [convert_to_tensor(x) if _is_array(x) else x for x in tree.flatten(batch)]
+        key = tuple((x.dtype, x.shape) if isinstance(x, engine.Tensor) else repr(x) for x in leaves)
+        key = (key, str(tree.map_structure(lambda x: 0, batch)))
+        made = self.programs.pop(key, None) or self.trace(batch, leaves)
+        self.programs[key] = made
+        if len(self.programs) > MOST_PROGRAMS:
+            self.programs.pop(next(iter(self.programs)))
+        program, structure, outputs = made
+        results = iter(program.run([x for x in leaves if isinstance(x, engine.Tensor)]))
+        return tree.pack_sequence_as(structure, [next(results) if of_step else x for x, of_step in outputs])
+
+    def trace(self, batch, leaves):
+        self.traces += 1
+        step = engine.Step()
+        symbolic = [step.input(x.dtype, x.shape) if isinstance(x, engine.Tensor) else x for x in leaves]
+        with engine.tracing(step):
+            structure = self.function(tree.pack_sequence_as(batch, symbolic))
+            flat = [x.value if isinstance(x, backend.Variable) else x for x in tree.flatten(structure)]
+        outputs = [(None if isinstance(x, engine.Tensor) else x, isinstance(x, engine.Tensor)) for x in flat]
+        program = step.compile([x for x in flat if isinstance(x, engine.Tensor)])
+        return program, structure, outputs
+
+
+def _is_array(x):
+    return isinstance(x, (np.ndarray, np.generic, engine.Tensor)) or (hasattr(x, "__array__") and hasattr(x, "dtype"))
+
+
+class Trainer(base_trainer.Trainer):
+    def __init__(self):
+        super().__init__()
+        self.train_function = None
+        self.test_function = None
+        self.predict_function = None
+
+    def train_step(self, data):
+        x, y, sample_weight = data_adapter_utils.unpack_x_y_sample_weight(data)
+        y_pred = self(x, training=True) if self._call_has_training_arg else self(x)
+        loss = self._compute_loss(x=x, y=y, y_pred=y_pred, sample_weight=sample_weight, training=True)
+        self._loss_tracker.update_state(loss, sample_weight=_batch_size(x))
+        if self.optimizer is not None:
+            loss = self.optimizer.scale_loss(loss)
+        if self.trainable_weights:
+            trainable = self.trainable_weights[:]
+            self.optimizer.apply(gradients(loss, trainable), trainable)
+        else:
+            warnings.warn("The model does not have any trainable weights.")
+        return self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
+
+    def test_step(self, data):
+        x, y, sample_weight = data_adapter_utils.unpack_x_y_sample_weight(data)
+        y_pred = self(x, training=False) if self._call_has_training_arg else self(x)
+        loss = self._compute_loss(x=x, y=y, y_pred=y_pred, sample_weight=sample_weight, training=False)
+        self._loss_tracker.update_state(loss, sample_weight=_batch_size(x))
+        return self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
+
+    def predict_step(self, data):
+        x, _, _ = data_adapter_utils.unpack_x_y_sample_weight(data)
+        return self(x, training=False) if self._call_has_training_arg else self(x)
+
+    def make_train_function(self, force=False):
+        if self.train_function is None or force:
+            self.train_function = _over_batches(Steps(self.train_step))
+        return self.train_function
+
+    def make_test_function(self, force=False):
+        if self.test_function is None or force:
+            self.test_function = _over_batches(Steps(self.test_step))
+        return self.test_function
+
+    def make_predict_function(self, force=False):
+        if self.predict_function is not None and not force:
+            return self.predict_function
+        one = Steps(self.predict_step)
+
+        def predict(data):
+            outputs = [tree.map_structure(convert_to_numpy, one(batch)) for batch in data]
+            return outputs[0] if len(outputs) == 1 else tree.map_structure(lambda *parts: np.concatenate(parts), *outputs)
+
+        self.predict_function = predict
+        return predict
+
+    def _symbolic_build(self, iterator=None, data_batch=None):
+        """Makes all variables of the model, its metrics, its loss and its optimizer, without running anything."""
+        unbuilt_model = not all(layer.built for layer in self._flatten_layers())
+        unbuilt_metrics = self._compile_metrics is not None and not self._compile_metrics.built
+        unbuilt_loss = self._compile_loss is not None and not self._compile_loss.built
+        if unbuilt_model or unbuilt_metrics or unbuilt_loss:
+            if data_batch is None:
+                for _, _, data_or_iterator in iterator:
+                    data_batch = data_or_iterator[0] if isinstance(data_or_iterator, (list, tuple)) else next(data_or_iterator)
+                    break
+
+            def symbolic(x):
+                return KerasTensor(x.shape, backend.standardize_dtype(x.dtype)) if _is_array(x) else x
+
+            x, y, sample_weight = data_adapter_utils.unpack_x_y_sample_weight(tree.map_structure(symbolic, data_batch))
+            try:
+                y_pred = backend.compute_output_spec(self, x, training=False) if self._call_has_training_arg else \
+                    backend.compute_output_spec(self, x)
+            except ValueError:
+                raise
+            except Exception as error:
+                raise RuntimeError(
+                    "Unable to automatically build the model. Please build it yourself before calling fit/evaluate/predict. "
+                    "A model is 'built' when its variables have been created and its `self.built` attribute is True. "
+                    "Usually, calling the model on a batch of data is the right way to build it.\n"
+                    f"Exception encountered:\n'{error}'"
+                ) from error
+            if unbuilt_metrics:
+                backend.compute_output_spec(self.compute_metrics, x, y, y_pred, sample_weight=sample_weight)
+            if unbuilt_loss:
+                backend.compute_output_spec(self._compute_loss, x, y, y_pred, sample_weight=sample_weight, training=False)
+        if self.optimizer is not None and not self.optimizer.built:
+            self.optimizer.build(self.trainable_variables)
+        self._post_build()
+
+    @traceback_utils.filter_traceback
+    def fit(self, x=None, y=None, batch_size=None, epochs=1, verbose="auto", callbacks=None, validation_split=0.0,
+            validation_data=None, shuffle=True, class_weight=None, sample_weight=None, initial_epoch=0, steps_per_epoch=None,
+            validation_steps=None, validation_batch_size=None, validation_freq=1):
+        self._assert_compile_called("fit")
+        epochs = min(epochs, config.max_epochs() or epochs)
+        self._eval_epoch_iterator = None
+        val_x = val_y = val_sample_weight = None
+        if validation_split and validation_data is None:
+            (x, y, sample_weight), validation_data = array_slicing.train_validation_split(
+                (x, y, sample_weight), validation_split=validation_split)
+        if validation_data is not None:
+            val_x, val_y, val_sample_weight = data_adapter_utils.unpack_x_y_sample_weight(validation_data)
+        iterator = EpochIterator(x=x, y=y, sample_weight=sample_weight, batch_size=batch_size, steps_per_epoch=steps_per_epoch,
+                                 shuffle=shuffle, class_weight=class_weight, steps_per_execution=self.steps_per_execution)
+        self._symbolic_build(iterator=iterator)
+        iterator.reset()
+        callbacks = self._callbacks_of(callbacks, verbose, epochs, iterator.num_batches)
+        self.stop_training = False
+        self.make_train_function()
+        callbacks.on_train_begin()
+        training_logs, logs = {}, {}
+        initial_epoch = self._initial_epoch or initial_epoch
+        for epoch in range(initial_epoch, epochs):
+            self.reset_metrics()
+            callbacks.on_epoch_begin(epoch)
+            with iterator.catch_stop_iteration():
+                for begin_step, end_step, data in iterator:
+                    callbacks.on_train_batch_begin(begin_step)
+                    logs = self.train_function(data)
+                    callbacks.on_train_batch_end(end_step, pythonify_logs(logs))
+                    if self.stop_training:
+                        break
+            epoch_logs = dict(pythonify_logs(self._get_metrics_result_or_logs(logs)))
+            if validation_data is not None and self._should_eval(epoch, validation_freq):
+                if getattr(self, "_eval_epoch_iterator", None) is None:
+                    self._eval_epoch_iterator = EpochIterator(
+                        x=val_x, y=val_y, sample_weight=val_sample_weight, batch_size=validation_batch_size or batch_size,
+                        steps_per_execution=self.steps_per_execution, steps_per_epoch=validation_steps, shuffle=False)
+                val_logs = self.evaluate(x=val_x, y=val_y, sample_weight=val_sample_weight,
+                                         batch_size=validation_batch_size or batch_size, steps=validation_steps,
+                                         callbacks=callbacks, return_dict=True, _use_cached_eval_dataset=True)
+                epoch_logs.update({f"val_{name}": value for name, value in pythonify_logs(val_logs).items()})
+            callbacks.on_epoch_end(epoch, epoch_logs)
+            training_logs = epoch_logs
+            if self.stop_training:
+                break
+        if isinstance(self.optimizer, optimizers_module.Optimizer) and epochs > 0:
+            self.optimizer.finalize_variable_values(self.trainable_weights)
+        self._eval_epoch_iterator = None
+        callbacks.on_train_end(logs=training_logs)
+        return self.history
+
+    @traceback_utils.filter_traceback
+    def evaluate(self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, steps=None, callbacks=None,
+                 return_dict=False, **kwargs):
+        self._assert_compile_called("evaluate")
+        cached = kwargs.pop("_use_cached_eval_dataset", False)
+        if kwargs:
+            raise ValueError(f"Arguments not recognized: {kwargs}")
+        if cached:
+            iterator = self._eval_epoch_iterator
+        else:
+            iterator = EpochIterator(x=x, y=y, sample_weight=sample_weight, batch_size=batch_size, steps_per_epoch=steps,
+                                     shuffle=False, steps_per_execution=self.steps_per_execution)
+        self._symbolic_build(iterator=iterator)
+        iterator.reset()
+        callbacks = self._callbacks_of(callbacks, verbose, 1, iterator.num_batches)
+        self.make_test_function()
+        self.stop_evaluating = False
+        callbacks.on_test_begin()
+        logs = {}
+        self.reset_metrics()
+        for begin_step, end_step, data in iterator:
+            callbacks.on_test_batch_begin(begin_step)
+            logs = self.test_function(data)
+            callbacks.on_test_batch_end(end_step, pythonify_logs(logs))
+            if self.stop_evaluating:
+                break
+        logs = pythonify_logs(self._get_metrics_result_or_logs(logs))
+        callbacks.on_test_end(logs)
+        return logs if return_dict else self._flatten_metrics_in_order(logs)
+
+    @traceback_utils.filter_traceback
+    def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None):
+        iterator = EpochIterator(x=x, batch_size=batch_size, steps_per_epoch=steps, shuffle=False,
+                                 steps_per_execution=self.steps_per_execution)
+        if not all(layer.built for layer in self._flatten_layers()):
+            for _, _, data in iterator:
+                self(data_adapter_utils.unpack_x_y_sample_weight(data[0])[0])
+                break
+            iterator.reset()
+        callbacks = self._callbacks_of(callbacks, verbose, 1, iterator.num_batches)
+        self.make_predict_function()
+        self.stop_predicting = False
+        callbacks.on_predict_begin()
+        outputs, batch_outputs = None, None
+        for begin_step, end_step, data in iterator:
+            callbacks.on_predict_batch_begin(begin_step)
+            batch_outputs = self.predict_function(data)
+            if outputs is None:
+                outputs = tree.map_structure(lambda part: [part], batch_outputs)
+            else:
+                tree.map_structure_up_to(batch_outputs, lambda parts, part: parts.append(part), outputs, batch_outputs)
+            callbacks.on_predict_batch_end(end_step, {"outputs": batch_outputs})
+            if self.stop_predicting:
+                break
+        callbacks.on_predict_end()
+        return tree.map_structure_up_to(batch_outputs, np.concatenate, outputs)
+
+    def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, return_dict=False):
+        self._assert_compile_called("train_on_batch")
+        if class_weight is not None:
+            if sample_weight is not None:
+                raise ValueError("Arguments `sample_weight` and `class_weight` cannot be specified at the same time. "
+                                 f"Received: sample_weight={sample_weight}, class_weight={class_weight}")
+            sample_weight = data_adapter_utils.class_weight_to_sample_weights(y, class_weight)
+        data = _without_none((x, y, sample_weight))
+        self._symbolic_build(data_batch=data)
+        self.reset_metrics()
+        logs = pythonify_logs(self.make_train_function()([data]))
+        return logs if return_dict else self._flatten_metrics_in_order(logs)
+
+    def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False):
+        self._assert_compile_called("test_on_batch")
+        data = _without_none((x, y, sample_weight))
+        self._symbolic_build(data_batch=data)
+        self.reset_metrics()
+        logs = pythonify_logs(self.make_test_function()([data]))
+        return logs if return_dict else self._flatten_metrics_in_order(logs)
+
+    def predict_on_batch(self, x):
+        return self.make_predict_function()([(x,)])
+
+    def _callbacks_of(self, callbacks, verbose, epochs, steps):
+        if isinstance(callbacks, callbacks_module.CallbackList):
+            return callbacks
+        return callbacks_module.CallbackList(callbacks, add_history=True, add_progbar=verbose != 0, verbose=verbose,
+                                             epochs=epochs, steps=steps, model=self)
+
+
+def _without_none(data):
+    x, y, sample_weight = data
+    arrays = lambda part: tree.map_structure(lambda a: a if _is_array(a) or a is None else np.asarray(a), part)
+    if sample_weight is not None:
+        return arrays(x), arrays(y), arrays(sample_weight)
+    return (arrays(x), arrays(y)) if y is not None else (arrays(x),)
+
+
+def _batch_size(x):
+    return next(i for i in tree.flatten(x) if i is not None).shape[0]
+
+
+def _over_batches(one):
+    """What Keras calls with a list of batches, for steps_per_execution."""
+
+    def function(data):
+        logs = None
+        for batch in data:
+            logs = one(batch)
+        return logs
+
+    function.steps = one
+    return function

@@ -1,0 +1,206 @@
+// The extension plimsoll._native.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+
+#include "graph/op.h"
+#include "ops.h"
+#include "plimsoll/contents.h"
+#include "plimsoll/devices.h"
+#include "plimsoll/error.h"
+#include "plimsoll/memory.h"
+#include "trace.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace plimsoll::python {
+namespace {
+
+DType dtype_named(const std::string& name) {
+  const auto dtype = dtype_from_name(name);
+  require(dtype.has_value(), "dtype", "expected the name of a dtype, got '", name, "'");
+  return *dtype;
+}
+
+TensorType type_of(const std::string& dtype, const std::vector<int64_t>& shape) {
+  return {dtype_named(dtype), Shape(shape)};
+}
+
+// A view of a Python object's bytes.
+class Bytes {
+ public:
+  Bytes(nb::handle object, int flags) {
+    if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) throw nb::python_error();
+  }
+  ~Bytes() { PyBuffer_Release(&view_); }
+  Bytes(const Bytes&) = delete;
+  Bytes& operator=(const Bytes&) = delete;
+  void* data() const { return view_.buf; }
+  int64_t size() const { return view_.len; }
+
+ private:
+  Py_buffer view_;
+};
+
+std::unique_ptr<PyTensor> from_buffer(const std::string& dtype, const std::vector<int64_t>& shape,
+                                      nb::handle object) {
+  const TensorType type = type_of(dtype, shape);
+  const Bytes bytes(object, PyBUF_C_CONTIGUOUS);
+  require(bytes.size() == byte_size(type.dtype, type.shape), "tensor", "expected ",
+          byte_size(type.dtype, type.shape), " bytes for ", type, ", got ", bytes.size());
+  return std::make_unique<PyTensor>(Tensor::from_bytes(type.dtype, type.shape, bytes.data()));
+}
+
+void copy_to(const PyTensor& tensor, nb::handle object) {
+  const Tensor& t = tensor.get();
+  const Bytes bytes(object, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE);
+  const int64_t size = byte_size(t.dtype(), t.shape());
+  require(bytes.size() == size, "tensor", "expected room for ", size, " bytes, got ", bytes.size());
+  if (size > 0) std::memcpy(bytes.data(), read_bytes(t), static_cast<size_t>(size));
+}
+
+nb::tuple shape_of(const PyTensor& t) {
+  nb::list sizes;
+  for (const int64_t size : t.type().shape) sizes.append(size);
+  return nb::tuple(sizes);
+}
+
+std::unique_ptr<PyTensor> full(const std::string& dtype, const std::vector<int64_t>& shape, double value) {
+  const TensorType type = type_of(dtype, shape);
+  return std::make_unique<PyTensor>(Tensor::full(type.dtype, type.shape, value));
+}
+
+nb::dict op_info(const std::string& name) {
+  const OpDef& op = get_op(name);
+  nb::list attrs;
+  for (const AttrDef& a : op.attrs)
+    attrs.append(nb::make_tuple(std::string(a.name), std::string(name_of(a.kind)), a.fallback.has_value()));
+  nb::dict info;
+  info["arity"] = nb::make_tuple(op.arity.least, op.arity.most);
+  info["attrs"] = attrs;
+  return info;
+}
+
+nb::list op_names() {
+  nb::list names;
+  for (const OpDef* op : all_ops()) names.append(std::string(op->name));
+  return names;
+}
+
+// MemoryLineError is made in Python (plimsoll/errors.py) and given here.
+nb::object& line_error() {
+  static auto* const type = new nb::object;
+  return *type;
+}
+
+void translate(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& e) {
+    PyObject* type = PyExc_RuntimeError;
+    switch (e.kind()) {
+      case ErrorKind::invalid_argument: type = PyExc_ValueError; break;
+      case ErrorKind::not_found: type = PyExc_LookupError; break;
+      case ErrorKind::unsupported: type = PyExc_NotImplementedError; break;
+      case ErrorKind::io:
+      case ErrorKind::bad_file: type = PyExc_OSError; break;
+      case ErrorKind::out_of_memory:
+        type = line_error().is_valid() ? line_error().ptr() : PyExc_MemoryError;
+        break;
+      default: break;
+    }
+    PyErr_SetString(type, e.what());
+  }
+}
+
+CompileOptions options_of(int threads, const std::string& device) {
+  CompileOptions options;
+  options.threads = threads;
+  if (!device.empty()) options.device = find_device(device);
+  return options;
+}
+
+}  // namespace
+}  // namespace plimsoll::python
+
+NB_MODULE(_native, m) {
+  using namespace plimsoll;
+  using namespace plimsoll::python;
+  nb::set_leak_warnings(false);  // modules of users may hold tensors to the end of the process
+  nb::register_exception_translator(translate);
+
+  nb::class_<PyTensor>(m, "Tensor", nb::dynamic_attr(), nb::is_weak_referenceable())
+      .def_prop_ro("shape", shape_of)
+      .def_prop_ro("dtype", [](const PyTensor& t) { return std::string(name_of(t.type().dtype)); })
+      .def_prop_ro("ndim", [](const PyTensor& t) { return t.type().shape.rank(); })
+      .def_prop_ro("size", [](const PyTensor& t) { return t.type().shape.elements(); })
+      .def_prop_ro("is_symbolic", &PyTensor::is_symbolic)
+      .def("_item", [](const PyTensor& t) { return t.get().item(); })
+      .def("_copy_to", copy_to, "buffer"_a);
+  m.attr("Tensor").attr("__module__") = "plimsoll";
+
+  nb::class_<Storage>(m, "Storage")
+      .def("value", &Storage::value)
+      .def(
+          "assign", [](Storage& s, const PyTensor& t) { s.assign(t.get()); }, "value"_a);
+  m.def(
+      "make_storage", [](const PyTensor& t) { return std::make_shared<Storage>(t.get()); }, "value"_a);
+
+  nb::class_<PyProgram>(m, "Program")
+      .def("run", &PyProgram::run, "inputs"_a)
+      .def_prop_ro("arena_bytes", [](const PyProgram& p) { return p.memory().arena; })
+      .def_prop_ro("variable_bytes", [](const PyProgram& p) { return p.memory().variables; })
+      .def("text", &PyProgram::text);
+
+  nb::class_<Trace>(m, "Trace")
+      .def(nb::init<>())
+      .def(
+          "input",
+          [](Trace& t, const std::string& name, const std::string& dtype, const std::vector<int64_t>& shape) {
+            return t.input(name, type_of(dtype, shape));
+          },
+          "name"_a, "dtype"_a, "shape"_a)
+      .def("variable", &Trace::variable, "name"_a, "storage"_a)
+      .def("enter", &Trace::enter)
+      .def("exit", &Trace::exit)
+      .def("set_layer", &Trace::set_layer, "name"_a)
+      .def("text", &Trace::text)
+      .def(
+          "compile",
+          [](Trace& t, const Tensors& outputs,
+             const std::vector<std::pair<std::shared_ptr<Storage>, const PyTensor*>>& updates, int threads,
+             const std::string& device) { return t.compile(outputs, updates, options_of(threads, device)); },
+          "outputs"_a, "updates"_a, "threads"_a = 0, "device"_a = "");
+
+  m.def("apply", apply_op, "op"_a, "inputs"_a, "attrs"_a);
+  m.def("gradients", gradients_of, "ys"_a, "xs"_a, "dys"_a);
+  m.def("recorded", recorded, "tensor"_a);
+  m.def("cond", cond_op, "predicate"_a, "operands"_a, "if_true"_a, "if_false"_a);
+  m.def("while_loop", while_op, "state"_a, "test"_a, "body"_a);
+  m.def("scan", scan_op, "carry"_a, "xs"_a, "length"_a, "body"_a, "reverse"_a = false);
+  m.def("custom_vjp", custom_vjp_op, "ys"_a, "xs"_a, "backward"_a);
+  m.def("remat", remat_op, "operands"_a, "body"_a);
+  m.def("is_tracing", [] { return current_tracing() != nullptr; });
+
+  m.def("from_buffer", from_buffer, "dtype"_a, "shape"_a, "buffer"_a);
+  m.def("full", full, "dtype"_a, "shape"_a, "value"_a);
+  m.def("op_names", op_names);
+  m.def("op_info", op_info, "op"_a);
+
+  m.def(
+      "set_memory_limit", [](const std::string& text) { set_memory_limit(parse_memory(text)); }, "limit"_a);
+  m.def("memory_use", [] {
+    const MemoryUse use = memory_use();
+    return nb::make_tuple(use.engine, use.engine_peak, use.resident, use.resident_peak, use.limit);
+  });
+  m.def("memory_text", memory_text, "bytes"_a);
+  m.def("_set_line_error", [](nb::object type) { line_error() = std::move(type); });
+}

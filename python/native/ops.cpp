@@ -1,0 +1,152 @@
+#include "ops.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+#include "complex_ops.h"
+#include "graph/op.h"
+#include "plimsoll/autodiff.h"
+#include "plimsoll/error.h"
+#include "plimsoll/ops/control.h"
+
+namespace nb = nanobind;
+
+namespace plimsoll::python {
+namespace {
+
+// Results of more elements than this are not made while a step is traced: they would be constants in it.
+constexpr int64_t kMostConstant = 256;
+
+std::vector<Tensor> unwrap(const Tensors& tensors) {
+  std::vector<Tensor> out;
+  out.reserve(tensors.size());
+  for (const PyTensor* t : tensors) out.push_back(t->get());
+  return out;
+}
+
+Attr attr_of(const OpDef& op, const AttrDef& def, nb::handle value) {
+  try {
+    switch (def.kind) {
+      case AttrKind::boolean: return nb::cast<bool>(value);
+      case AttrKind::integer: return nb::cast<int64_t>(value);
+      case AttrKind::real: return nb::cast<double>(nb::float_(value));
+      case AttrKind::string: return nb::cast<std::string>(value);
+      case AttrKind::ints: return nb::cast<Ints>(value);
+      case AttrKind::dtype: {
+        const auto name = nb::cast<std::string>(value);
+        const auto dtype = dtype_from_name(name);
+        require(dtype.has_value(), op.name, "expected a dtype, got '", name, "'");
+        return *dtype;
+      }
+      case AttrKind::tensor: return nb::cast<const PyTensor&>(value).get();
+      case AttrKind::graph: break;
+    }
+  } catch (const nb::cast_error&) {
+    fail(ErrorKind::invalid_argument, op.name, "attribute '", def.name, "' has a value of the wrong type");
+  }
+  fail(ErrorKind::invalid_argument, op.name, "attribute '", def.name, "' cannot be given here");
+}
+
+Attrs attrs_of(const OpDef& op, const nb::dict& values) {
+  Attrs attrs;
+  for (const auto& [key, value] : values) {
+    const auto name = nb::cast<std::string>(key);
+    const auto def = std::ranges::find(op.attrs, std::string_view(name), &AttrDef::name);
+    require(def != op.attrs.end(), op.name, "has no attribute '", name, "'");
+    attrs.set(name, attr_of(op, *def, value));
+  }
+  return attrs;
+}
+
+bool is_large(const OpDef& op, const std::vector<Tensor>& in, const Attrs& attrs) {
+  std::vector<TensorType> types;
+  for (const Tensor& t : in) types.push_back(t.type());
+  const std::vector<TensorType> out = infer_types(op, types, complete_attrs(op, attrs));
+  return std::ranges::any_of(out, [](const TensorType& t) { return t.shape.elements() > kMostConstant; });
+}
+
+// A Python function as the body of a loop: what it records belongs to the body's graph.
+Body body_of(const nb::callable& fn) {
+  return [&fn](std::span<const Tensor> args) {
+    require(!args.empty(), "control", "expected a body with at least one operand");
+    Graph& graph = args[0].graph();
+    const auto tracing = std::make_shared<Tracing>(Tracing{&graph});
+    struct Inside {
+      explicit Inside(std::shared_ptr<Tracing> inner) : mine(inner), before(current_tracing()) {
+        current_tracing() = std::move(inner);
+      }
+      ~Inside() {
+        mine->graph = nullptr;
+        current_tracing() = before;
+      }
+      std::shared_ptr<Tracing> mine, before;
+    } inside(tracing);
+    nb::list values;
+    for (const Tensor& t : args) values.append(nb::cast(wrap(t)));
+    const nb::object results = fn(*nb::tuple(values));
+    std::vector<Tensor> out;
+    for (const nb::handle result : results) {
+      const Tensor& t = nb::cast<const PyTensor&>(result).get();
+      out.push_back(t.is_symbolic() ? (&t.graph() == &graph ? t : graph.capture(t)) : graph.constant(t));
+    }
+    return out;
+  };
+}
+
+}  // namespace
+
+NewTensors apply_op(const std::string& name, const Tensors& inputs, const nb::dict& values) {
+  const OpDef& op = get_op(name);
+  const std::vector<Tensor> in = unwrap(inputs);
+  Attrs attrs = attrs_of(op, values);
+  const auto symbolic = [](const Tensor& t) { return t.is_symbolic(); };
+  if (auto out = complex_op(op, in, attrs)) {
+    NewTensors only;
+    only.push_back(wrap(*std::move(out)));
+    return only;
+  }
+  const std::shared_ptr<Tracing>& tracing = current_tracing();
+  if (tracing && tracing->graph && std::ranges::none_of(in, symbolic) && is_large(op, in, attrs))
+    return wrap(tracing->graph->add(op, in, std::move(attrs)));
+  return wrap(apply(op, in, std::move(attrs)));
+}
+
+NewTensors gradients_of(const Tensors& ys, const Tensors& xs, const Tensors& dys) {
+  const std::vector<Tensor> y = unwrap(ys), x = unwrap(xs);
+  if (dys.empty() && y.size() == 1) return wrap(gradients(y[0], x));
+  std::vector<Tensor> dy = unwrap(dys);
+  return wrap(gradients(y, x, dy));
+}
+
+std::unique_ptr<PyTensor> recorded(const PyTensor& tensor) {
+  const std::shared_ptr<Tracing>& tracing = current_tracing();
+  if (tensor.is_symbolic() || !tracing || !tracing->graph) return wrap(tensor.get());
+  return wrap(tracing->graph->constant(tensor.get()));
+}
+
+NewTensors cond_op(const PyTensor& predicate, const Tensors& operands, const nb::callable& if_true,
+                   const nb::callable& if_false) {
+  return wrap(cond(predicate.get(), unwrap(operands), body_of(if_true), body_of(if_false)));
+}
+
+NewTensors while_op(const Tensors& state, const nb::callable& test, const nb::callable& body) {
+  return wrap(while_loop(unwrap(state), body_of(test), body_of(body)));
+}
+
+NewTensors scan_op(const Tensors& carry, const Tensors& xs, int64_t length, const nb::callable& body,
+                   bool reverse) {
+  return wrap(scan(unwrap(carry), unwrap(xs), length, body_of(body), reverse));
+}
+
+NewTensors custom_vjp_op(const Tensors& ys, const Tensors& xs, const nb::callable& backward) {
+  return wrap(custom_vjp(unwrap(ys), unwrap(xs), body_of(backward)));
+}
+
+NewTensors remat_op(const Tensors& operands, const nb::callable& body) {
+  return wrap(remat(unwrap(operands), body_of(body)));
+}
+
+}  // namespace plimsoll::python

@@ -1,0 +1,32 @@
+// Ops by name, and control flow with bodies written in Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tensor.h"
+
+namespace plimsoll::python {
+
+using Tensors = std::vector<const PyTensor*>;
+using NewTensors = std::vector<std::unique_ptr<PyTensor>>;
+
+NewTensors apply_op(const std::string& name, const Tensors& inputs, const nanobind::dict& attrs);
+NewTensors gradients_of(const Tensors& ys, const Tensors& xs, const Tensors& dys);
+// A value of the trace that this thread is in, so that what is made of it is recorded; outside the tensor
+// itself.
+std::unique_ptr<PyTensor> recorded(const PyTensor& tensor);
+// Bodies take tensors and return a sequence of tensors.
+NewTensors cond_op(const PyTensor& predicate, const Tensors& operands, const nanobind::callable& if_true,
+                   const nanobind::callable& if_false);
+NewTensors while_op(const Tensors& state, const nanobind::callable& test, const nanobind::callable& body);
+NewTensors scan_op(const Tensors& carry, const Tensors& xs, int64_t length, const nanobind::callable& body,
+                   bool reverse);
+// `backward` takes the gradients of the ys and returns those of the xs.
+NewTensors custom_vjp_op(const Tensors& ys, const Tensors& xs, const nanobind::callable& backward);
+NewTensors remat_op(const Tensors& operands, const nanobind::callable& body);
+
+}  // namespace plimsoll::python

@@ -1,0 +1,62 @@
+#include "tensor.h"
+
+#include <algorithm>
+
+#include "plimsoll/contents.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll::python {
+
+PyTensor::~PyTensor() {
+  if (storage_) std::erase(storage_->views_, this);
+}
+
+const Tensor& PyTensor::get() const {
+  require(tracing_ == nullptr || tracing_->graph != nullptr, "tensor",
+          "expected a value, got one of a step that was being traced and has ended: do not keep tensors "
+          "from inside a train_step, a call() or a loop body in an attribute or a list outside of it");
+  return tensor_;
+}
+
+std::unique_ptr<PyTensor> Storage::value() {
+  auto view = std::make_unique<PyTensor>(tensor_);
+  view->storage_ = shared_from_this();
+  views_.push_back(view.get());
+  return view;
+}
+
+void Storage::assign(const Tensor& value) {
+  if (value.buffer() == tensor_.buffer()) return;
+  detach();
+  plimsoll::assign(tensor_, value);
+}
+
+void Storage::detach() {
+  if (views_.empty()) return;
+  const Tensor copy = tensor_.copy();
+  for (PyTensor* view : std::exchange(views_, {})) {
+    view->tensor_ = copy;
+    // The last: it may be what keeps this alive.
+    std::exchange(view->storage_, nullptr);
+  }
+}
+
+std::shared_ptr<Tracing>& current_tracing() {
+  thread_local std::shared_ptr<Tracing> current;
+  return current;
+}
+
+std::unique_ptr<PyTensor> wrap(Tensor tensor) {
+  if (!tensor.is_symbolic()) return std::make_unique<PyTensor>(std::move(tensor));
+  const std::shared_ptr<Tracing>& tracing = current_tracing();
+  require(tracing != nullptr, "tensor", "expected to be inside of a trace");
+  return std::make_unique<PyTensor>(std::move(tensor), tracing);
+}
+
+std::vector<std::unique_ptr<PyTensor>> wrap(std::vector<Tensor> tensors) {
+  std::vector<std::unique_ptr<PyTensor>> out;
+  for (Tensor& t : tensors) out.push_back(wrap(std::move(t)));
+  return out;
+}
+
+}  // namespace plimsoll::python

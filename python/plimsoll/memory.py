@@ -1,0 +1,16 @@
+from collections import namedtuple
+
+from plimsoll import _native
+
+MemoryUse = namedtuple("MemoryUse", "engine engine_peak resident resident_peak limit")
+
+
+def set_memory_limit(limit):
+    """Draws the line: "2GiB", "300MB", "60%" (of what this process could have), or bytes as a number."""
+    _native.set_memory_limit(str(limit))
+
+
+def memory_use():
+    """Bytes that the engine holds and held at most, that the process has resident and had at most, and the line (None: none)."""
+    engine, engine_peak, resident, resident_peak, limit = _native.memory_use()
+    return MemoryUse(engine, engine_peak, resident, resident_peak, None if limit == 2**63 - 1 else limit)

@@ -1,0 +1,143 @@
+"""Control flow in a traced step: bodies that change variables, gradients through them, and gradients of one's own."""
+import keras
+import numpy as np
+from keras import ops
+
+from keras_plimsoll.src import engine
+from keras_plimsoll.src.ops import linalg
+from plimsoll import _native
+
+
+def traced(function, *arrays):
+    """function's results, from a step that was traced and compiled; variables have changed as it says."""
+    tensors = [ops.convert_to_tensor(a) for a in arrays]
+    step = engine.Step()
+    inputs = [step.input(t.dtype, t.shape) for t in tensors]
+    with engine.tracing(step):
+        results = function(*inputs)
+        results = [ops.convert_to_tensor(r) for r in (results if isinstance(results, (list, tuple)) else [results])]
+    return [ops.convert_to_numpy(r) for r in step.compile(results).run(tensors)]
+
+
+def gradient(function, *arrays):
+    """Of the sum of its result, by each of the arrays."""
+    return traced(lambda *xs: _native.gradients([ops.sum(function(*xs))], list(xs), []), *arrays)
+
+
+def test_only_the_branch_taken_changes_variables():
+    a, b = keras.Variable(1.0), keras.Variable(10.0)
+
+    def step(x):
+        return ops.cond(x > 0, lambda: a.assign_add(x) + b, lambda: b.assign_add(1.0) + a)
+
+    np.testing.assert_allclose(traced(step, 2.0)[0], 13.0)
+    assert (float(a), float(b)) == (3.0, 10.0)
+    np.testing.assert_allclose(traced(step, -2.0)[0], 14.0)
+    assert (float(a), float(b)) == (3.0, 11.0)
+
+
+def test_branches_without_results_and_branches_in_branches():
+    v = keras.Variable(0.0)
+
+    def step(x):
+        inner = lambda: ops.cond(x > 5, lambda: (v.assign(50.0), None)[1], lambda: (v.assign(5.0), None)[1])
+        ops.cond(x > 0, inner, lambda: None)
+        return v + 0.0
+
+    for x, after in ((7.0, 50.0), (2.0, 5.0), (-1.0, 5.0)):
+        assert traced(step, x)[0] == after and float(v) == after
+
+
+def test_switch_takes_the_first_and_the_last_for_indices_outside():
+    branches = [lambda x: x + 1.0, lambda x: x * 10.0, lambda x: -x]
+    for index, expected in ((-3, 3.0), (0, 3.0), (1, 20.0), (2, -2.0), (9, -2.0)):
+        assert traced(lambda i, x: ops.switch(i, branches, x), np.int32(index), np.float32(2.0))[0] == expected
+
+
+def test_loops_change_variables_in_every_round():
+    count, total = keras.Variable(0, dtype="int32"), keras.Variable(0.0)
+
+    def body(i, x):
+        count.assign_add(1)
+        total.assign_add(x)
+        return i + 1, x * 2.0
+
+    i, x = traced(lambda n, x: ops.while_loop(lambda i, x: i < n, body, (0, x)), np.int32(4), np.float32(1.0))
+    assert (int(i), float(x), int(count), float(total)) == (4, 16.0, 4, 15.0)
+
+    def round_of(carry, item):
+        count.assign_add(1)
+        return carry + item, carry
+
+    carry, seen = traced(lambda xs: ops.scan(round_of, ops.zeros(()), xs), np.arange(5, dtype="float32"))
+    assert float(carry) == 10.0 and seen.tolist() == [0, 0, 1, 3, 6] and int(count) == 9
+
+
+def test_scopes_of_keras_see_what_a_branch_assigned():
+    v = keras.Variable(1.0)
+
+    def step(x):
+        with keras.StatelessScope([(v, x)]) as scope:
+            ops.cond(x > 0, lambda: (v.assign(v + 1.0), None)[1], lambda: None)
+        return scope.get_current_value(v)
+
+    assert traced(step, 3.0)[0] == 4.0 and traced(step, -3.0)[0] == -3.0 and float(v) == 1.0
+
+
+def test_fori_loop_and_scan_have_gradients():
+    x = np.array([0.5, 2.0], "float32")
+    power = lambda x: ops.fori_loop(0, 4, lambda i, y: y * x, ops.ones_like(x))
+    np.testing.assert_allclose(gradient(power, x)[0], 4 * x**3, rtol=1e-6)
+
+
+def test_custom_gradient_is_taken_and_captures():
+    @ops.custom_gradient
+    def clipped(x, factor):
+        def grad(*args, upstream=None):
+            upstream = args[0] if upstream is None else upstream
+            return ops.clip(upstream, -1.0, 1.0) * factor, ops.zeros_like(factor)
+
+        return x * factor, grad
+
+    x, factor = np.array([1.0, 2.0], "float32"), np.float32(3.0)
+    dx, dfactor = gradient(lambda x, factor: clipped(x, factor) * 100.0, x, factor)
+    assert dx.tolist() == [3.0, 3.0] and dfactor == 0.0
+    np.testing.assert_allclose(ops.convert_to_numpy(clipped(ops.convert_to_tensor(x), ops.convert_to_tensor(factor))), x * 3)
+
+
+def test_remat_gives_the_same_and_lets_variables_change():
+    v = keras.Variable(0.0)
+    x = np.linspace(-1, 1, 7, dtype="float32")
+
+    def f(x, scale=1.0):
+        v.assign_add(1.0)
+        return ops.tanh(ops.sin(x) * scale)
+
+    again = keras.src.backend.core.remat(f)
+    np.testing.assert_allclose(gradient(lambda x: again(x, scale=2.0), x)[0], gradient(lambda x: f(x, scale=2.0), x)[0], rtol=1e-6)
+    assert float(v) == 2.0
+
+
+def test_stop_gradient():
+    x = np.array([3.0], "float32")
+    assert gradient(lambda x: x * ops.stop_gradient(x), x)[0].tolist() == [3.0]
+
+
+def test_jvp_is_the_derivative_along_the_tangent():
+    x, t = np.array([0.3, -0.7], "float32"), np.array([1.0, 2.0], "float32")
+    for run in (lambda f: f(x, t), lambda f: traced(f, x, t)):
+        value, slope = run(lambda x, t: linalg.jvp(lambda x: ops.sin(x) * x, (x,), (t,)))
+        np.testing.assert_allclose(ops.convert_to_numpy(value), np.sin(x) * x, rtol=1e-6)
+        np.testing.assert_allclose(ops.convert_to_numpy(slope), (np.cos(x) * x + np.sin(x)) * t, rtol=1e-5)
+
+
+def test_variables_are_copied_and_pickled_by_value():
+    import copy
+    import pickle
+
+    v = keras.Variable([1.0, 2.0], name="v")
+    for other in (copy.deepcopy(v), pickle.loads(pickle.dumps(v))):
+        v_before = np.array(v)
+        other.assign([5.0, 6.0])
+        np.testing.assert_array_equal(v, v_before)
+        assert other.name == "v"

@@ -1,0 +1,51 @@
+"""Every way to choose the backend, and none of them in the way of other backends."""
+import json
+
+from conftest import PYTHON
+
+SHOW = "import keras; print(keras.backend.backend(), type(keras.ops.ones(2)).__module__, keras.config.backend())"
+BOOTSTRAP = f"import site; site.addsitedir({str(PYTHON)!r}); "  # reads plimsoll.pth, as at the start where it is installed
+
+
+def test_environment_variable(run_python):
+    assert run_python(BOOTSTRAP + SHOW, backend="plimsoll").split() == ["plimsoll", "plimsoll", "plimsoll"]
+
+
+def test_keras_json(run_python, tmp_path):
+    (tmp_path / "keras.json").write_text(json.dumps({"backend": "plimsoll"}))
+    assert run_python(BOOTSTRAP + SHOW).split()[0] == "plimsoll"
+
+
+def test_plimsoll_first(run_python):
+    assert run_python("import plimsoll; " + SHOW).split()[0] == "plimsoll"
+
+
+def test_keras_plimsoll_first(run_python):
+    assert run_python("import keras_plimsoll; " + SHOW).split()[0] == "plimsoll"
+
+
+def test_the_bootstrap_imports_only_the_standard_library(run_python):
+    code = "import sys, keras_plimsoll_bootstrap; print([m for m in ('keras', 'numpy', 'plimsoll', 'jax') if m in sys.modules])"
+    assert run_python(code, backend="plimsoll").strip() == "[]"
+
+
+def test_other_backends_are_as_before(run_python):
+    for backend, module in (("jax", "jaxlib"), ("numpy", "numpy")):
+        shown = run_python(BOOTSTRAP + SHOW, backend=backend).split()
+        assert shown[0] == backend and shown[1].split(".")[0] == module
+    # plimsoll imported for its memory line alone
+    assert run_python("import plimsoll; plimsoll.memory_use(); " + SHOW, backend="jax").split()[0] == "jax"
+
+
+def test_the_numpy_backend_is_keras_own(run_python):
+    code = BOOTSTRAP + "import keras; from keras.src.backend.numpy import core; print(core.__file__)"
+    assert "keras/src/backend/numpy/core.py" in run_python(code, backend="numpy")
+
+
+def test_an_unknown_device_is_an_error_with_words(run_python):
+    code = "import plimsoll; from plimsoll import _native; t = _native.Trace(); t.compile([], [], device='cuda:77')"
+    assert "cuda:77" in _error_of(run_python, code)
+
+
+def _error_of(run_python, code):
+    return run_python(f"try:\n    exec({code!r})\nexcept Exception as e:\n    print(e)")
