@@ -44,7 +44,7 @@ MemoryForecast planned(Model (*make)(), const std::string& policy) {
 
 TEST(HalvesOfLayers, AStepUnderAMixedPolicyPlansLittleMoreThanHalf) {
   constexpr int64_t kTable = int64_t{20000} * 64 * sizeof(float);  // of the words
-  for (const auto& [make, table] : {std::pair(images, int64_t{0}), std::pair(words, kTable)}) {
+  for (const auto& [make, table] : {std::pair(&images, int64_t{0}), std::pair(&words, kTable)}) {
     const int64_t full = planned(make, "float32").arena;
     EXPECT_LE(planned(make, "mixed_bfloat16").arena, full * 56 / 100);
     // With a scaled loss every gradient is there, in halves, and known to be finite, before the first weight
