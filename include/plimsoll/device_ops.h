@@ -24,8 +24,8 @@ enum {
 /* clang-format off */
 #define PLIMSOLL_OPS(OP) \
   OP(absolute, 1, 1, 1, 1, PLIMSOLL_OP_PRIMITIVE | PLIMSOLL_OP_ELEMENTWISE, "") \
-  OP(adam_update, 6, 6, 3, 3, 0, "beta_1: real = 0.9, beta_2: real = 0.999, epsilon: real = 1e-07, weight_decay: real = 0.0") \
-  OP(adam_update_rows, 7, 7, 3, 3, 0, "beta_1: real = 0.9, beta_2: real = 0.999, epsilon: real = 1e-07, weight_decay: real = 0.0") \
+  OP(adam_update, 6, 8, 3, 3, 0, "beta_1: real = 0.9, beta_2: real = 0.999, epsilon: real = 1e-07, weight_decay: real = 0.0") \
+  OP(adam_update_rows, 7, 9, 3, 3, 0, "beta_1: real = 0.9, beta_2: real = 0.999, epsilon: real = 1e-07, weight_decay: real = 0.0") \
   OP(add, 2, 2, 1, 1, PLIMSOLL_OP_PRIMITIVE | PLIMSOLL_OP_ELEMENTWISE, "") \
   OP(after, 2, 2, 1, 1, PLIMSOLL_OP_PRIMITIVE, "") \
   OP(arccos, 1, 1, 1, 1, PLIMSOLL_OP_PRIMITIVE | PLIMSOLL_OP_ELEMENTWISE, "") \
@@ -145,14 +145,14 @@ enum {
   OP(reverse, 1, 1, 1, 1, PLIMSOLL_OP_PRIMITIVE, "axes: ints") \
   OP(rfft, 1, 1, 2, 2, PLIMSOLL_OP_PRIMITIVE, "") \
   OP(right_shift, 2, 2, 1, 1, PLIMSOLL_OP_PRIMITIVE | PLIMSOLL_OP_ELEMENTWISE, "") \
-  OP(rmsprop_update, 4, 5, 2, 3, 0, "rho: real = 0.9, momentum: real = 0.0, epsilon: real = 1e-07") \
+  OP(rmsprop_update, 4, 7, 2, 3, 0, "rho: real = 0.9, momentum: real = 0.0, epsilon: real = 1e-07") \
   OP(round, 1, 1, 1, 1, PLIMSOLL_OP_PRIMITIVE | PLIMSOLL_OP_ELEMENTWISE, "") \
   OP(rsqrt, 1, 1, 1, 1, PLIMSOLL_OP_PRIMITIVE | PLIMSOLL_OP_ELEMENTWISE, "") \
   OP(scan, 0, -1, -1, -1, PLIMSOLL_OP_PRIMITIVE, "body: graph, carries: integer, xs: integer, length: integer, reverse: bool = false, save: bool = false") \
   OP(scatter_nd, 3, 3, 1, 1, PLIMSOLL_OP_PRIMITIVE, "mode: string = \"set\"") \
   OP(select_and_gather, 2, 2, 1, 1, PLIMSOLL_OP_PRIMITIVE, "window: ints, strides: ints, low: ints, high: ints") \
   OP(select_and_scatter_add, 2, 2, 1, 1, PLIMSOLL_OP_PRIMITIVE, "window: ints, strides: ints, low: ints, high: ints") \
-  OP(sgd_update, 3, 4, 1, 2, 0, "momentum: real = 0.0, nesterov: bool = false") \
+  OP(sgd_update, 3, 6, 1, 2, 0, "momentum: real = 0.0, nesterov: bool = false") \
   OP(sigmoid, 1, 1, 1, 1, PLIMSOLL_OP_PRIMITIVE | PLIMSOLL_OP_ELEMENTWISE, "") \
   OP(sign, 1, 1, 1, 1, PLIMSOLL_OP_PRIMITIVE | PLIMSOLL_OP_ELEMENTWISE, "") \
   OP(sin, 1, 1, 1, 1, PLIMSOLL_OP_PRIMITIVE | PLIMSOLL_OP_ELEMENTWISE, "") \

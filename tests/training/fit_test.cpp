@@ -247,8 +247,10 @@ TEST(Memory, ForecastGrowsWithTheBatchAndNamesLayers) {
   EXPECT_LE(small.weights, 6 * model.count_params());
   EXPECT_GE(small.state, 8 * model.count_params());
   EXPECT_GT(large.arena, 8192 * 256 * 4);
-  ASSERT_FALSE(large.layers.empty());
-  EXPECT_EQ(large.layers[0].first, "wide");
+  // The result of the wide layer and the gradient that the next one makes of it are of one size.
+  ASSERT_GE(large.layers.size(), 2u);
+  EXPECT_TRUE(large.layers[0].first == "wide" || large.layers[1].first == "wide");
+  EXPECT_GE(large.layers[1].second, 8192 * 256 * 4);
 }
 
 TEST(Memory, AForecastChangesNothing) {
