@@ -1,7 +1,6 @@
 #include "exec/device_steps.h"
 
-#include <algorithm>
-
+#include "exec/prepare.h"
 #include "memory/buffer.h"
 #include "passes/passes.h"
 #include "plimsoll/error.h"
@@ -53,9 +52,8 @@ void check_runs(const Graph& graph, const Device& device) {
     if (!has_code(node)) continue;
     const NodeCall n(graph, node);
     if (device.capabilities().runs(n.call(), n.out)) continue;
-    std::string types;
-    for (const TensorType& t : n.in) types += concat(types.empty() ? "" : ", ", t);
-    fail(ErrorKind::unsupported, node.op->name, "no code of ", device.name(), " for (", types, ")");
+    fail(ErrorKind::unsupported, node.op->name, "no code of ", device.name(), " for (", types_text(n.in),
+         ")");
   }
 }
 
@@ -88,9 +86,7 @@ DeviceSteps::DeviceSteps(Graph graph, std::shared_ptr<Device> device, const Plan
       code_(make_code(std::move(graph), *device_, options, ready ? Use::whole : Use::forecast)),
       places_(code_.graph.inputs().size()) {
   for (size_t i = 0; i < code_.graph.variables().size(); ++i) {
-    const ValueId v = code_.graph.variables()[i].value;
-    const auto writes_it = [&](const GraphUpdate& u) { return u.variable == v; };
-    if (std::ranges::any_of(code_.graph.updates(), writes_it)) updated_.push_back(i);
+    if (is_updated(code_.graph, code_.graph.variables()[i].value)) updated_.push_back(i);
   }
 }
 

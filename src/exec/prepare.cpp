@@ -13,13 +13,13 @@ namespace {
 constexpr double kSmallFlops = 2e6;
 constexpr double kSmallBytes = 512e3;
 
+}  // namespace
+
 std::string types_text(std::span<const TensorType> types) {
   std::string s;
   for (const TensorType& t : types) s += concat(s.empty() ? "" : ", ", t);
   return s;
 }
-
-}  // namespace
 
 int threads_for(const Cost& cost, int most) {
   const double units = std::max(cost.flops / kSmallFlops, cost.bytes / kSmallBytes);

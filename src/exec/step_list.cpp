@@ -18,10 +18,6 @@ namespace {
 // Where values of no bytes lie, so that kernels need not know of null.
 alignas(64) char nothing[64];
 
-bool is_updated(const Graph& graph, ValueId variable) {
-  return std::ranges::any_of(graph.updates(), [&](const GraphUpdate& u) { return u.variable == variable; });
-}
-
 // The storage of each value that no run writes: variables without an update, constants, and both seen in
 // another shape.
 std::vector<const Tensor*> steady_values(const Graph& graph) {

@@ -1,6 +1,8 @@
 #include "exec/steps.h"
 
-#include "graph/op.h"
+#include <algorithm>
+
+#include "graph/capabilities.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll {
@@ -12,7 +14,11 @@ int64_t graph_bytes(const Graph& graph) {
 }
 
 std::string name_of_step(const Node& node, const std::string& kernel) {
-  return concat(node.layer, node.layer.empty() ? "" : "/", node.op->name, " [", kernel, "]");
+  return concat(node_name(node), " [", kernel, "]");
+}
+
+bool is_updated(const Graph& graph, ValueId variable) {
+  return std::ranges::any_of(graph.updates(), [&](const GraphUpdate& u) { return u.variable == variable; });
 }
 
 std::string Steps::text() const {

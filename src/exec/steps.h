@@ -13,6 +13,8 @@ namespace plimsoll {
 
 // What a planned graph takes on the heap, about: the graph itself, its plan and its list of calls.
 int64_t graph_bytes(const Graph& graph);
+// Whether a run writes the variable.
+bool is_updated(const Graph& graph, ValueId variable);
 // "conv2d/conv [onednn brgconv:avx2]"
 std::string name_of_step(const Node& node, const std::string& kernel);
 

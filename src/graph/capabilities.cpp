@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plimsoll/error.h"
+
 namespace plimsoll {
 namespace {
 
@@ -21,6 +23,10 @@ bool same_elements(const TensorType& in, const TensorType& out) {
 
 NodeCall::NodeCall(const Graph& graph, const Node& node)
     : op(*node.op), attrs(node.attrs), in(types_of(graph, node.inputs)), out(types_of(graph, node.outputs)) {}
+
+std::string node_name(const Node& node) {
+  return concat(node.layer, node.layer.empty() ? "" : "/", node.op->name);
+}
 
 bool has_code(const Node& node) { return !node.op->alias && node.op->name != "constant"; }
 

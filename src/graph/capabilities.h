@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "graph/op.h"
@@ -19,7 +20,7 @@ class Capabilities {
     size_t fused_nodes = 40;
     size_t fused_inputs = 24;
     size_t fused_arguments = SIZE_MAX;  // inputs and outputs together
-    int64_t alignment = 64;  // of places in the arena, in bytes: a power of two
+    int64_t alignment = 64;             // of places in the arena, in bytes: a power of two
   };
 
   virtual ~Capabilities() = default;
@@ -42,6 +43,8 @@ struct NodeCall {
   std::vector<TensorType> in, out;
 };
 
+// "dense_1/dot_general", for reports.
+std::string node_name(const Node& node);
 // Whether the node has anything to run: it is neither a constant nor an alias.
 bool has_code(const Node& node);
 
