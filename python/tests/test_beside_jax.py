@@ -20,7 +20,6 @@ def train(backend):
 
 @pytest.fixture(scope="module")
 def runs():
-    pytest.importorskip("jax")
     return train("plimsoll"), train("jax")
 
 

@@ -10,7 +10,7 @@ from keras import ops
 from keras_plimsoll.src import engine
 from plimsoll import _native
 
-jax = pytest.importorskip("jax")
+import jax  # noqa: E402
 from keras.src.backend.jax import nn as of_jax  # noqa: E402
 
 

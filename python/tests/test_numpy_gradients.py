@@ -9,7 +9,7 @@ from keras_plimsoll.src.ops import core
 from keras_plimsoll.src.ops import numpy as ours
 from plimsoll import _native
 
-jax = pytest.importorskip("jax")
+import jax  # noqa: E402
 jnp = jax.numpy
 
 rng = np.random.default_rng(3)

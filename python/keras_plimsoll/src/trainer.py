@@ -19,10 +19,10 @@ MOST_PROGRAMS = 64  # of one model; the one not used for longest goes first
 
 
 def gradients(loss, variables):
-    """d loss / d variable for each, inside of a traced step; None for those that the loss does not depend on."""
+    """d loss / d variable for each, inside of a traced step; zeros for those that the loss does not depend on."""
     step = engine.current_step()
     if step is None:
-        raise RuntimeError("gradients() works inside of a step that is being traced: a train_step, or plimsoll.value_and_grad")
+        raise RuntimeError("gradients() works inside of a step that is being traced: a train_step")
     with_storage = [v for v in variables if v._storage in step.initial]
     grads = _native.gradients([loss], [step.initial[v._storage] for v in with_storage], [])
     found = {id(v): g for v, g in zip(with_storage, grads)}
