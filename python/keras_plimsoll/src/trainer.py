@@ -33,7 +33,7 @@ class Steps:
     """The Programs of one kind of step, by the types of a batch."""
 
     def __init__(self, function):
-        self.function, self.programs, self.traces = function, {}, 0
+        self.function, self.programs = function, {}
 
     def __call__(self, batch):
         leaves = [convert_to_tensor(x) if _is_array(x) else x for x in tree.flatten(batch)]
@@ -48,7 +48,6 @@ class Steps:
         return tree.pack_sequence_as(structure, [next(results) if of_step else x for x, of_step in outputs])
 
     def trace(self, batch, leaves):
-        self.traces += 1
         step = engine.Step()
         symbolic = [step.input(x.dtype, x.shape) if isinstance(x, engine.Tensor) else x for x in leaves]
         with engine.tracing(step):
