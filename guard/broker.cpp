@@ -99,6 +99,7 @@ void Broker::from_client(Channel channel, Frames frames) {
   }
   if (channel == Channel::stdin_) {
     input_for_.clear();
+    last_output_ = now_;  // the cell has been given something to do only now
     if (state_ == State::ready) wire_.to_kernel(channel, std::move(frames));
     return;
   }

@@ -84,6 +84,20 @@ TEST_F(BrokerTest, HoldsRequestsUntilTheKernelAnswersOnBothSockets) {
   EXPECT_EQ(wire.kernel.back().type, "execute_request");
 }
 
+// Time spent on waiting for the user is not the cell's.
+TEST_F(BrokerTest, InputFromTheUserIsASignOfLife) {
+  make_ready();
+  const std::string header = execute("input()");
+  publish("busy", header);
+  broker.from_kernel(Channel::stdin_, kernel.make("input_request", {}, header, {{"prompt", "?"}}));
+  EXPECT_TRUE(broker.waiting_for_input());
+  const TimePoint later(std::chrono::seconds(500));
+  broker.tick(later);
+  ask("input_reply", {{"value", "x"}}, Channel::stdin_);
+  EXPECT_FALSE(broker.waiting_for_input());
+  EXPECT_EQ(broker.last_output(), later);
+}
+
 TEST(BrokerHolding, AnswersWithAnErrorWhatItHasNoRoomFor) {
   Signer signer{"key", "hmac-sha256"};
   Author client{signer, "client-session"};

@@ -16,7 +16,9 @@ constexpr double kPressure = 30, kFaultsPerSecond = 200;
 constexpr int64_t kMovesBytes = 1 << 20;
 
 struct Rates {
-  double seconds = 1, cpu = 0, child_cpu = 0, faults = 0, pressure = 0;
+  double seconds = 1, cpu = 0, faults = 0, pressure = 0;
+  double child_cpu = 0;
+  bool children_work = false;
   int64_t io = 0, memory_moved = 0;
 };
 
@@ -29,6 +31,9 @@ Rates rates_of(const std::deque<StallReading>& readings) {
   r.child_cpu = (last.child_cpu - first.child_cpu) / r.seconds;
   r.faults = static_cast<double>(last.major_faults - first.major_faults) / r.seconds;
   r.io = last.io_bytes - first.io_bytes;
+  const auto running =
+      std::count_if(readings.begin(), readings.end(), [](auto& x) { return x.child_running; });
+  r.children_work = r.child_cpu > kIdleShare || 2 * running > static_cast<ptrdiff_t>(readings.size());
   for (const auto& reading : readings) {
     r.pressure = std::max(r.pressure, reading.memory_pressure);
     r.memory_moved = std::max(r.memory_moved, std::abs(reading.resident - first.resident));
@@ -91,13 +96,13 @@ StallVerdict judge_stall(const std::deque<StallReading>& readings, bool waiting_
                                                    "{:.0f} % of the time lost to memory pressure",
                                                    r.faults, r.pressure)};
   }
-  const bool moves = r.io > kMovesBytes || r.memory_moved > kMovesBytes || r.child_cpu > kIdleShare;
+  const bool moves = r.io > kMovesBytes || r.memory_moved > kMovesBytes || r.children_work;
   const bool same_place = all_equal(python.stacks);
   if (readings.back().gpu_in_use && same_place && !python.in_interpreter && !moves) {
     return {StallKind::gpu_hang,
             fmt::format("it has waited for the GPU at the same line for {:.0f} s", r.seconds)};
   }
-  if (r.cpu < kIdleShare && r.child_cpu < kIdleShare && r.io <= kMovesBytes) return idle_verdict(readings, r);
+  if (r.cpu < kIdleShare && !r.children_work && r.io <= kMovesBytes) return idle_verdict(readings, r);
   // On a loaded machine a busy thread gets little of the processor, but it is always found ready to run.
   if (usual(readings) == Doing::running && same_place && python.in_interpreter &&
       no_value_changes(python.values) && !moves) {

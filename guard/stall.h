@@ -19,7 +19,8 @@ enum class Doing { running, lock, sleep, io, disk, other };
 struct StallReading {
   double time = 0;             // seconds of the monotonic clock
   double cpu = 0;              // seconds used so far, all threads
-  double child_cpu = 0;        // the same of all descendants
+  double child_cpu = 0;        // the same of all descendants, those that have ended too
+  bool child_running = false;  // some descendant runs, or would if the machine let it
   Doing doing = Doing::other;  // the main thread
   bool others_wait_for_io =
       false;             // some other thread waits for a socket, a pipe or a disk, or sleeps for a while

@@ -47,6 +47,7 @@ bool is_lock(long call) {
 struct Stat {
   char state = '?';
   double cpu = 0;
+  double ended_children_cpu = 0;  // of those it has waited for, and of theirs
   int64_t major_faults = 0;
 };
 
@@ -58,15 +59,18 @@ std::optional<Stat> read_stat(const fs::path& folder) {
   Stat s;
   s.state = text[close + 2];
   const char* at = text.c_str() + close + 3;
-  double fields[12] = {};
+  double fields[14] = {};
   for (double& field : fields) {
     char* end = nullptr;
     field = std::strtod(at, &end);
     at = end;
   }
-  // After the state: ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime stime
+  // After the state: ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime stime cutime
+  // cstime
   s.major_faults = static_cast<int64_t>(fields[8]);
-  s.cpu = (fields[10] + fields[11]) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  s.cpu = (fields[10] + fields[11]) / ticks;
+  s.ended_children_cpu = (fields[12] + fields[13]) / ticks;
   return s;
 }
 
@@ -107,8 +111,12 @@ std::optional<StallReading> take_reading(pid_t pid, double now, const std::set<p
   if (const auto memory = readings::process(pid)) r.resident = memory->resident;
   const std::string io = read_file(process / "io").value_or("");
   r.io_bytes = field(io, "rchar").value_or(0) + field(io, "wchar").value_or(0);
+  r.child_cpu = stat->ended_children_cpu;
   for (pid_t child : descendants(pid)) {
-    if (const auto s = read_stat("/proc/" + std::to_string(child))) r.child_cpu += s->cpu;
+    const auto s = read_stat("/proc/" + std::to_string(child));
+    if (!s) continue;
+    r.child_cpu += s->cpu + s->ended_children_cpu;
+    r.child_running = r.child_running || s->state == 'R';
   }
   std::error_code error;
   for (const auto& task : fs::directory_iterator(process / "task", error)) {

@@ -1,6 +1,10 @@
 #include "guard/stall.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <ctime>
 
 namespace plimsoll::guard {
 namespace {
@@ -72,6 +76,26 @@ TEST(Stall, ChildrenAtWorkAreWork) {
   StallReading children = step(0);
   children.child_cpu = 1;
   EXPECT_EQ(kind(children, Doing::io), StallKind::slow);
+  StallReading starved = step(0);  // by a loaded machine
+  starved.child_running = true;
+  EXPECT_EQ(kind(starved, Doing::io), StallKind::slow);
+}
+
+TEST(Stall, AChildThatHasEndedStillCounts) {
+  const auto burn = [] {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      while (std::clock() < CLOCKS_PER_SEC / 5) {
+      }
+      ::_exit(0);
+    }
+    ::waitpid(child, nullptr, 0);
+  };
+  const auto before = take_reading(::getpid(), 0, {});
+  burn();
+  const auto after = take_reading(::getpid(), 1, {});
+  ASSERT_TRUE(before && after);
+  EXPECT_GT(after->child_cpu, before->child_cpu + 0.1);
 }
 
 TEST(Stall, PagesFromDiskAreAMemoryStall) {
