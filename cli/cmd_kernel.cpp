@@ -18,15 +18,35 @@ std::vector<std::filesystem::path> folders_with(const std::filesystem::path& pre
   return folders;
 }
 
+// Those of `plimsoll guard`, as words for kernel.json.
+void add_guards_options(CLI::App& command, std::vector<std::string>& words) {
+  const auto option = [&](const char* name, const char* help) {
+    command.add_option_function<std::string>(
+        name,
+        [&words, name](const std::string& value) {
+          words.insert(words.end(), {name, value});
+        },
+        help);
+  };
+  option("--memory", "The memory line, such as 4GiB or 60%");
+  option("--stall-notice", "Say so after so many seconds without a sign of life (default: 30)");
+  option("--stall-timeout", "Interrupt a cell after so many seconds without progress (default: never)");
+  option("--transport", "How to reach the kernel: ipc or tcp");
+  for (const char* name : {"--no-gate", "--no-cgroup"}) {
+    command.add_flag_callback(
+        name, [&words, name] { words.push_back(name); },
+        name == std::string_view("--no-gate") ? "Do not preload the allocation gate"
+                                              : "Do not make a cgroup");
+  }
+}
+
 void add_install(CLI::App& app) {
   auto* command = app.add_subcommand("install", "Install a guarded twin of a kernel.");
   auto options = std::make_shared<InstallOptions>();
   auto user = std::make_shared<bool>(false);
   command->add_option("--of", options->of, "The kernel to guard")->capture_default_str();
   command->add_option("--name", options->name, "Name of the twin (default: <of>-guarded)");
-  command->add_option("--memory", options->memory, "The memory line, such as 4GiB or 60%");
-  command->add_option("--stall-timeout", options->stall_timeout,
-                      "Interrupt a cell after so many seconds without progress (default: never)");
+  add_guards_options(*command, options->words);
   auto* flag = command->add_flag("--user", *user, "Into the user's folder (default)");
   command->add_option("--prefix", options->prefix, "Into <prefix>/share/jupyter")->excludes(flag);
   command->callback([options, user] {

@@ -52,6 +52,7 @@ void Broker::probe_answered() {
 
 void Broker::become_ready() {
   state_ = State::ready;
+  keeper_.is_ready();
   if (!options_.setup_code.empty()) run_silently(options_.setup_code);
   run_kept_cells();
   // Clients saw `starting`; what the probe provoked was kept from them, so they are told of `idle`.
@@ -221,15 +222,16 @@ Cell Broker::cell_of(const Request& r) {
           r.since};
 }
 
+// A kernel that never got as far as to say that it is busy runs it all the same: native code may keep Python
+// from saying anything.
 std::optional<Cell> Broker::running_cell() const {
-  const Request* r = current();
+  const Request* r = current() ? current() : first_unanswered();
   if (!r) return std::nullopt;
   return cell_of(*r);
 }
 
 std::optional<Cell> Broker::cell_to_blame() const {
-  if (const Request* r = current()) return cell_of(*r);
-  if (const Request* r = first_unanswered()) return cell_of(*r);
+  if (const auto cell = running_cell()) return cell;
   for (const auto& h : held_) {
     if (h.envelope.msg_type != "execute_request") continue;
     return Cell{h.envelope.msg_id,
@@ -343,7 +345,8 @@ void Broker::output(bool is_stderr, std::string_view bytes) {
 }
 
 void Broker::say(std::string_view text) {
-  if (const Request* request = current()) stream(text_of(request->header), "stderr", text);
+  const Request* request = current() ? current() : first_unanswered();
+  if (request) stream(text_of(request->header), "stderr", text);
 }
 
 // ---- death -------------------------------------------------------------------------------------

@@ -41,6 +41,8 @@ class Keeper {
   virtual void start() = 0;
   virtual void interrupt() = 0;
   virtual void terminate() = 0;
+  // It answers, and nothing of any client's has run yet.
+  virtual void is_ready() = 0;
   // A cell begins or ends; what end_of_cell() returns is shown in the cell (empty: nothing).
   virtual void begin_cell() = 0;
   virtual std::string end_of_cell() = 0;

@@ -89,6 +89,7 @@ class KernelGuard final : public Keeper {
   void start() override;
   void interrupt() override { ward_.process().signal_group(SIGINT); }
   void terminate() override;
+  void is_ready() override { stall_.begin_process(ward_.process().pid()); }
   void begin_cell() override;
   std::string end_of_cell() override;
 
@@ -118,7 +119,7 @@ class KernelGuard final : public Keeper {
   std::optional<TimePoint> kill_at_, stall_kill_at_;
   int generation_ = 0;
   pid_t parent_ = 0;
-  bool done_ = false, running_ = false, first_cell_ = true;
+  bool done_ = false, running_ = false;
 };
 
 void KernelGuard::tell_time() {
@@ -136,7 +137,6 @@ void KernelGuard::start() {
   how.stack_fd = gate::kStackFd;
   ward_.start(how, {concat("JPY_PARENT_PID=", ::getpid())}, seconds(now_));
   exited_at_ = now_;
-  first_cell_ = true;
   stall_kill_at_.reset();
 }
 
@@ -144,8 +144,6 @@ void KernelGuard::begin_cell() {
   ward_.begin_cell(seconds(now_));
   stall_.begin_cell(seconds(now_));
   stall_kill_at_.reset();
-  if (first_cell_) stall_.begin_process(ward_.process().pid());
-  first_cell_ = false;
   running_ = true;
 }
 

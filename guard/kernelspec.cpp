@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "guard/files.h"
+#include "guard/options.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll::guard {
@@ -129,8 +130,7 @@ json guarded_twin(const Kernelspec& spec, const InstallOptions& options) {
   json twin = spec.json;
   json line = {options.guard.string(), "-f", "{connection_file}", "--name", spec.name};
   line.insert(line.end(), {"--language", spec.json.value("language", std::string("unknown"))});
-  if (!options.memory.empty()) line.insert(line.end(), {"--memory", options.memory});
-  if (!options.stall_timeout.empty()) line.insert(line.end(), {"--stall-timeout", options.stall_timeout});
+  for (const auto& word : options.words) line.push_back(word);
   line.push_back("--");
   for (const auto& part : *argv) {
     std::string text = part.get<std::string>();
@@ -161,6 +161,10 @@ fs::path install_kernelspec(const InstallOptions& options, const std::vector<fs:
   require(valid_name(name), kPlace, "expected a name of letters, digits, '.', '_' and '-', got '", name, "'");
   require(name != options.of, kPlace, "expected a name other than that of the kernel itself, got ", name);
 
+  const json twin = guarded_twin(*spec, options);
+  const std::vector<std::string> argv = twin["argv"];
+  parse_options({argv.begin() + 1, argv.end()});  // now rather than when Jupyter starts it
+
   const fs::path base = options.prefix.empty() ? user_data_folder() : options.prefix / "share/jupyter";
   const fs::path folder = base / "kernels" / name;
   std::error_code error;
@@ -171,7 +175,7 @@ fs::path install_kernelspec(const InstallOptions& options, const std::vector<fs:
     fs::copy_file(entry.path(), folder / entry.path().filename(), fs::copy_options::overwrite_existing,
                   error);
   }
-  write_file(folder / "kernel.json", guarded_twin(*spec, options).dump(1) + "\n");
+  write_file(folder / "kernel.json", twin.dump(1) + "\n");
   fs::permissions(folder / "kernel.json", fs::perms::group_read | fs::perms::others_read,
                   fs::perm_options::add, error);
   return folder;

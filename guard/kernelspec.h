@@ -24,18 +24,18 @@ std::vector<std::filesystem::path> kernel_folders();
 std::vector<Kernelspec> list_kernelspecs(const std::vector<std::filesystem::path>& folders);
 
 struct InstallOptions {
-  std::string of = "python3";    // the kernel to guard
-  std::string name;              // of the twin; empty: "<of>-guarded"
-  std::string memory;            // the line, "4GiB" or "60%"; empty: the guard chooses
-  std::string stall_timeout;     // seconds; empty: never interrupt
-  std::filesystem::path prefix;  // into <prefix>/share/jupyter; empty: the user's folder
-  std::filesystem::path guard;   // the program plimsoll-guard
+  std::string of = "python3";      // the kernel to guard
+  std::string name;                // of the twin; empty: "<of>-guarded"
+  std::vector<std::string> words;  // options of the guard, such as --memory 4GiB
+  std::filesystem::path prefix;    // into <prefix>/share/jupyter; empty: the user's folder
+  std::filesystem::path guard;     // the program plimsoll-guard
 };
 
 // The twin of `spec`, as kernel.json holds it. Pure. Throws Error{bad_file} if `spec` has no argv.
 nlohmann::json guarded_twin(const Kernelspec& spec, const InstallOptions& options);
 
-// Writes the twin and returns its folder. Throws Error{not_found} if there is no kernel `of`.
+// Writes the twin and returns its folder. Throws Error{not_found} if there is no kernel `of`,
+// Error{invalid_argument} if the guard would not take its options.
 std::filesystem::path install_kernelspec(const InstallOptions& options,
                                          const std::vector<std::filesystem::path>& folders);
 

@@ -26,7 +26,7 @@ Kernelspec plain(const fs::path& folder) {
 TEST(Kernelspec, TwinKeepsTheKernelAndPutsTheGuardBeforeIt) {
   InstallOptions options;
   options.guard = "/opt/bin/plimsoll-guard";
-  options.memory = "4GiB";
+  options.words = {"--memory", "4GiB", "--stall-notice", "20", "--no-cgroup"};
   const json twin = guarded_twin(plain("/env/share/jupyter/kernels/python3"), options);
   const std::vector<std::string> argv = twin["argv"];
   EXPECT_EQ(argv.front(), "/opt/bin/plimsoll-guard");
@@ -38,6 +38,8 @@ TEST(Kernelspec, TwinKeepsTheKernelAndPutsTheGuardBeforeIt) {
   EXPECT_EQ(twin["metadata"]["supported_encryption"][0], "curve");
   const GuardOptions parsed = parse_options({argv.begin() + 1, argv.end()});
   EXPECT_EQ(parsed.memory, "4GiB");
+  EXPECT_EQ(parsed.stall_notice, 20);
+  EXPECT_FALSE(parsed.cgroup);
   EXPECT_EQ(parsed.command.size(), 5u);
 }
 
@@ -63,6 +65,10 @@ TEST(Kernelspec, InstallsListsAndRemovesOnlyTwins) {
   options.of = "absent";
   EXPECT_THROW(install_kernelspec(options, {kernels}), Error);
   options.of = "python3";
+  options.words = {"--stall-notice", "soon"};
+  EXPECT_THROW(install_kernelspec(options, {kernels}), Error);
+  EXPECT_EQ(list_kernelspecs({kernels}).size(), 1u);
+  options.words.clear();
   options.name = "../evil";
   EXPECT_THROW(install_kernelspec(options, {kernels}), Error);
 }

@@ -56,6 +56,7 @@ class MockKeeper final : public Keeper {
   void start() override { ++starts; }
   void interrupt() override { ++interrupts; }
   void terminate() override { ++terminations; }
+  void is_ready() override {}
   void begin_cell() override { ++begun; }
   std::string end_of_cell() override { return at_end_of_cell; }
   int starts = 0, interrupts = 0, terminations = 0, begun = 0;

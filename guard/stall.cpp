@@ -19,7 +19,7 @@ struct Rates {
   double seconds = 1, cpu = 0, faults = 0, pressure = 0;
   double child_cpu = 0;
   bool children_work = false;
-  int64_t io = 0, memory_moved = 0;
+  int64_t io = 0, memory_moved = 0, wakes = 0;
 };
 
 Rates rates_of(const std::deque<StallReading>& readings) {
@@ -31,6 +31,7 @@ Rates rates_of(const std::deque<StallReading>& readings) {
   r.child_cpu = (last.child_cpu - first.child_cpu) / r.seconds;
   r.faults = static_cast<double>(last.major_faults - first.major_faults) / r.seconds;
   r.io = last.io_bytes - first.io_bytes;
+  r.wakes = last.wakes - first.wakes;
   const auto running =
       std::count_if(readings.begin(), readings.end(), [](auto& x) { return x.child_running; });
   r.children_work = r.child_cpu > kIdleShare || 2 * running > static_cast<ptrdiff_t>(readings.size());
@@ -41,55 +42,138 @@ Rates rates_of(const std::deque<StallReading>& readings) {
   return r;
 }
 
-bool all_equal(const std::vector<std::string>& marks) {
-  return marks.size() >= 3 && std::all_of(marks.begin(), marks.end(), [&](auto& m) { return m == marks[0]; });
+bool ends_with(const std::vector<std::string>& frames, const std::vector<std::string>& outer) {
+  return frames.size() >= outer.size() && std::equal(outer.rbegin(), outer.rend(), frames.rbegin());
+}
+
+// A loop that waits may call a function to look, and is found in it or not: of all stacks the shortest tells
+// where the loop is.
+const StallSample& shortest(const StallSamples& samples) {
+  return *std::min_element(samples.begin(), samples.end(),
+                           [](auto& a, auto& b) { return a.frames.size() < b.frames.size(); });
+}
+
+bool same_place(const StallSamples& samples) {
+  return samples.size() >= 3 && std::all_of(samples.begin(), samples.end(), [&](auto& s) {
+           return ends_with(s.frames, shortest(samples).frames);
+         });
+}
+
+// The marks of the frames that the shortest stack has too.
+std::vector<std::string> common_marks(const StallSample& sample, size_t depth) {
+  const size_t inner = sample.frames.size() - depth;
+  if (sample.marks.size() <= inner) return {};
+  return {sample.marks.begin() + static_cast<ptrdiff_t>(inner), sample.marks.end()};
+}
+
+bool differ(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  return !std::equal(a.begin(), a.begin() + static_cast<ptrdiff_t>(std::min(a.size(), b.size())), b.begin());
 }
 
 // A loop that counts or computes changes some variable; one that waits for a flag or the clock changes none.
-bool no_value_changes(std::vector<std::string> values) {
-  values.erase(std::remove(values.begin(), values.end(), std::string()),
-               values.end());  // an answer may come late
-  return values.size() >= 2 &&
-         std::all_of(values.begin(), values.end(), [&](auto& v) { return v == values[0]; });
+enum class Values { unknown, same, changing };
+Values values_of(const StallSamples& samples) {
+  std::vector<std::vector<std::string>> marks;
+  for (const auto& s : samples) {
+    auto m = common_marks(s, shortest(samples).frames.size());
+    if (!m.empty()) marks.push_back(std::move(m));
+  }
+  if (marks.size() < 2) return Values::unknown;
+  const bool change = std::any_of(marks.begin(), marks.end(), [&](auto& m) { return differ(m, marks[0]); });
+  return change ? Values::changing : Values::same;
+}
+
+bool moves_on(const StallSamples& samples) {
+  return samples.size() >= 2 && (values_of(samples) == Values::changing ||
+                                 std::any_of(samples.begin(), samples.end(),
+                                             [&](auto& s) { return s.frames != samples[0].frames; }));
+}
+
+bool innermost_is(const StallSamples& samples, const char* text) {
+  return !samples.empty() && !samples.back().frames.empty() &&
+         samples.back().frames[0].find(text) != std::string::npos;
+}
+
+bool sleeps_in_a_coroutine(const StallSamples& samples) {
+  return innermost_is(samples, "/asyncio/tasks.py ") && innermost_is(samples, " in sleep\n");
+}
+
+bool waits_for_threads(const StallSamples& samples) {
+  return innermost_is(samples, "/threading.py ") || innermost_is(samples, "/queue.py ") ||
+         innermost_is(samples, "/concurrent/futures/");
+}
+
+// Whether somebody sleeps whom the main thread may be waiting for: any thread or process, or, if `long_only`,
+// one that has not woken since the reading before the last.
+bool somebody_sleeps(const std::deque<StallReading>& readings, bool long_only) {
+  const auto& now = readings.back().sleepers;
+  if (!long_only) return !now.empty();
+  const auto& before = readings[readings.size() - 3].sleepers;
+  return std::any_of(now.begin(), now.end(), [&](auto& s) {
+    const auto then = before.find(s.first);
+    return then != before.end() && then->second == s.second;
+  });
 }
 
 // The main thread mostly does one thing; a reading may fall between two waits.
 Doing usual(const std::deque<StallReading>& readings) {
-  int counts[6] = {};
+  int counts[kDoings] = {};
   for (const auto& r : readings) ++counts[static_cast<int>(r.doing)];
-  return static_cast<Doing>(std::max_element(counts, counts + 6) - counts);
+  return static_cast<Doing>(std::max_element(counts, counts + kDoings) - counts);
 }
 
-StallVerdict idle_verdict(const std::deque<StallReading>& readings, const Rates& r) {
-  const bool others = readings.back().others_wait_for_io;
-  switch (usual(readings)) {
-    case Doing::lock:
-      if (others)
-        return {StallKind::waiting_for_io, "the main thread waits for another thread, and that one for data"};
-      return {StallKind::deadlocked, fmt::format("the main thread waits for a lock and nothing runs that "
-                                                 "could release it ({:.1f} % CPU in {:.0f} s)",
-                                                 100 * r.cpu, r.seconds)};
-    case Doing::sleep: return {StallKind::sleeping, "it sleeps, as the program asked"};
-    case Doing::disk: return {StallKind::waiting_for_io, "it waits for a disk or a network file system"};
-    case Doing::io:
-      return {StallKind::waiting_for_io, "it waits for a network connection, a pipe or a child process"};
-    default: return {StallKind::waiting_for_io, "it uses no processor time and waits for something outside"};
-  }
+StallVerdict lock_verdict(const std::deque<StallReading>& readings, const Rates& r,
+                          const StallSamples& python) {
+  if (somebody_sleeps(readings, !waits_for_threads(python)))
+    return {StallKind::sleeping, "it waits for a thread that sleeps, as the program asked"};
+  if (readings.back().others_wait_for_io)
+    return {StallKind::waiting_for_io, "the main thread waits for another thread, and that one for data"};
+  return {StallKind::deadlocked, fmt::format("the main thread waits for a lock and nothing runs that "
+                                             "could release it ({:.1f} % CPU in {:.0f} s)",
+                                             100 * r.cpu, r.seconds)};
+}
+
+StallVerdict sleep_verdict(const StallSamples& python) {
+  if (!python.empty() && python.back().keeps_lock)
+    return {StallKind::deadlocked,
+            "native code sleeps and keeps the interpreter's lock, so that no Python can run"};
+  return {StallKind::sleeping, "it sleeps, as the program asked"};
+}
+
+StallVerdict idle_verdict(const std::deque<StallReading>& readings, const Rates& r,
+                          const StallSamples& python) {
+  constexpr int64_t kDrips = 2;  // one may be the beginning
+  Doing doing = usual(readings);
+  if (doing == Doing::timed_lock) doing = r.wakes < kDrips ? Doing::sleep : Doing::lock;  // over and over
+  if (doing == Doing::lock) return lock_verdict(readings, r, python);
+  if (doing == Doing::sleep || sleeps_in_a_coroutine(python)) return sleep_verdict(python);
+  if (doing == Doing::disk)
+    return {StallKind::waiting_for_io, "it waits for a disk or a network file system"};
+  if (somebody_sleeps(readings, true))
+    return {StallKind::sleeping, "it waits for a process that sleeps, as the program asked"};
+  if (doing == Doing::io && r.wakes >= kDrips)
+    return {StallKind::slow, fmt::format("data comes in, slowly: {} times in {:.0f} s", r.wakes, r.seconds)};
+  if (doing == Doing::io || doing == Doing::poll)
+    return {StallKind::waiting_for_io, "it waits for a network connection, a pipe or a child process"};
+  return {StallKind::waiting_for_io, "it uses no processor time and waits for something outside"};
 }
 
 }  // namespace
 
 const char* name_of(StallKind kind) {
-  constexpr const char* kNames[] = {"working",           "slow",           "spinning",
-                                    "deadlocked",        "memory-stalled", "waiting on I/O",
-                                    "waiting for input", "sleeping",       "GPU hang"};
+  constexpr const char* kNames[] = {"working",        "slow",           "spinning",          "deadlocked",
+                                    "memory-stalled", "waiting on I/O", "waiting for input", "sleeping",
+                                    "GPU hang",       "stopped"};
   return kNames[static_cast<size_t>(kind)];
 }
 
 StallVerdict judge_stall(const std::deque<StallReading>& readings, bool waiting_for_input,
-                         const StallStacks& python) {
+                         const StallSamples& python) {
   if (waiting_for_input) return {StallKind::waiting_for_input, "it waits for you to type something"};
   if (readings.size() < 3) return {};
+  if (readings.back().doing == Doing::stopped)
+    return {StallKind::stopped,
+            "something stopped the process (SIGSTOP or a debugger); `kill -CONT` lets it go on"};
   const Rates r = rates_of(readings);
   if (r.cpu < kBusyShare && (r.faults > kFaultsPerSecond || r.pressure > kPressure)) {
     return {StallKind::memory_stalled, fmt::format("it waits for memory: {:.0f} pages a second from disk, "
@@ -97,15 +181,17 @@ StallVerdict judge_stall(const std::deque<StallReading>& readings, bool waiting_
                                                    r.faults, r.pressure)};
   }
   const bool moves = r.io > kMovesBytes || r.memory_moved > kMovesBytes || r.children_work;
-  const bool same_place = all_equal(python.stacks);
-  if (readings.back().gpu_in_use && same_place && !python.in_interpreter && !moves) {
+  const bool stands = same_place(python);
+  const bool bytecode = std::all_of(python.begin(), python.end(), [](auto& s) { return s.bytecode; });
+  if (readings.back().gpu_in_use && stands && !bytecode && !moves) {
     return {StallKind::gpu_hang,
             fmt::format("it has waited for the GPU at the same line for {:.0f} s", r.seconds)};
   }
-  if (r.cpu < kIdleShare && !r.children_work && r.io <= kMovesBytes) return idle_verdict(readings, r);
+  if (r.cpu < kIdleShare && !r.children_work && r.io <= kMovesBytes && !moves_on(python))
+    return idle_verdict(readings, r, python);
   // On a loaded machine a busy thread gets little of the processor, but it is always found ready to run.
-  if (usual(readings) == Doing::running && same_place && python.in_interpreter &&
-      no_value_changes(python.values) && !moves) {
+  if (usual(readings) == Doing::running && stands && bytecode && values_of(python) == Values::same &&
+      !moves) {
     return {StallKind::spinning,
             fmt::format(
                 "one line of Python runs over and over, and nothing else changes ({:.0f} % CPU in {:.0f} s)",

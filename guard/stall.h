@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,17 +14,21 @@
 
 namespace plimsoll::guard {
 
-// What the main thread was doing when it was looked at.
-enum class Doing { running, lock, sleep, io, disk, other };
+// What a thread was doing when it was looked at. `timed_lock` is a wait with a time limit, `poll` one for
+// several things.
+enum class Doing { running, lock, timed_lock, sleep, io, poll, disk, stopped, other };
+inline constexpr int kDoings = 9;
 
 struct StallReading {
-  double time = 0;             // seconds of the monotonic clock
-  double cpu = 0;              // seconds used so far, all threads
-  double child_cpu = 0;        // the same of all descendants, those that have ended too
-  bool child_running = false;  // some descendant runs, or would if the machine let it
-  Doing doing = Doing::other;  // the main thread
-  bool others_wait_for_io =
-      false;             // some other thread waits for a socket, a pipe or a disk, or sleeps for a while
+  double time = 0;                  // seconds of the monotonic clock
+  double cpu = 0;                   // seconds used so far, all threads
+  double child_cpu = 0;             // the same of all descendants, those that have ended too
+  bool child_running = false;       // some descendant runs, or would if the machine let it
+  Doing doing = Doing::other;       // the main thread
+  int64_t wakes = 0;                // times that the main thread has waited so far
+  bool others_wait_for_io = false;  // some other thread waits for a socket, a pipe or a disk
+  // Other threads and descendants that sleep, and how often each has waited so far.
+  std::map<pid_t, int64_t> sleepers;
   int64_t io_bytes = 0;  // read and written so far
   int64_t major_faults = 0;
   int64_t resident = 0;
@@ -40,7 +45,8 @@ enum class StallKind {
   waiting_for_io,
   waiting_for_input,
   sleeping,
-  gpu_hang
+  gpu_hang,
+  stopped
 };
 const char* name_of(StallKind kind);
 
@@ -49,16 +55,19 @@ struct StallVerdict {
   std::string text;  // one sentence with the numbers
 };
 
-// What a Python kernel told of its main thread when asked, a second or more apart. Empty for other kernels.
-struct StallStacks {
-  std::vector<std::string> stacks;
-  std::vector<std::string> values;  // marks of the variables in the cell's frames; "" where it gave none
-  bool in_interpreter = false;      // whether it ran bytecode each time, not native code
+// What a Python kernel told of its cell when asked. Innermost first.
+struct StallSample {
+  std::vector<std::string> frames;
+  std::vector<std::string> marks;  // of the variables in the innermost frames; may be fewer, or none
+  bool bytecode = false;           // it ran bytecode, not native code
+  bool keeps_lock = false;         // native code kept the interpreter's lock
 };
+// A second or more apart, oldest first; the last ones only. Empty for other kernels.
+using StallSamples = std::deque<StallSample>;
 
 // Judges the readings since the cell last showed a sign of life, oldest first.
 StallVerdict judge_stall(const std::deque<StallReading>& readings, bool waiting_for_input,
-                         const StallStacks& stacks);
+                         const StallSamples& python);
 
 // Nothing if the process cannot be read. `own` are threads of the kernel's machinery, which wait all the time
 // and tell nothing.

@@ -2,11 +2,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 
 #include "guard/files.h"
+#include "guard/gate/page.h"
 #include "guard/memory_watch.h"
 #include "guard/stall.h"
 #include "memory/readings.h"
@@ -17,34 +19,53 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool one_of(long number, std::initializer_list<long> numbers) {
-  for (long n : numbers) {
-    if (n == number) return true;
+// The system call that a thread is in, from /proc: "<number> <argument>...".
+struct Call {
+  long number = -1;
+  uint64_t arguments[6] = {};
+
+  bool is(std::initializer_list<long> numbers) const {
+    return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
   }
-  return false;
+};
+
+Call parse_call(const std::string& text) {
+  Call call;
+  char* at = nullptr;
+  call.number = std::strtol(text.c_str(), &at, 10);
+  for (uint64_t& argument : call.arguments) argument = std::strtoull(at, &at, 16);
+  return call;
 }
 
-bool is_sleep(long call) {
-  return one_of(call, {
-#ifdef SYS_nanosleep
-                          SYS_nanosleep,
+// poll() and select() of nothing are a sleep too, if they have a time limit.
+bool is_sleep(const Call& call) {
+#ifdef SYS_poll
+  if (call.number == SYS_poll && call.arguments[1] == 0) return static_cast<int>(call.arguments[2]) >= 0;
 #endif
-#ifdef SYS_clock_nanosleep
-                          SYS_clock_nanosleep,
+#ifdef SYS_select
+  if (call.number == SYS_select && call.arguments[0] == 0) return call.arguments[4] != 0;
 #endif
-                      });
+  if (call.number == SYS_ppoll && call.arguments[1] == 0) return call.arguments[2] != 0;
+  if (call.number == SYS_pselect6 && call.arguments[0] == 0) return call.arguments[4] != 0;
+  return call.is({SYS_nanosleep, SYS_clock_nanosleep});
 }
 
-bool is_lock(long call) {
-#ifdef SYS_futex
-  return call == SYS_futex;
-#else
-  (void)call;
-  return false;
+bool is_poll(const Call& call) {
+  return call.is({
+#ifdef SYS_poll
+      SYS_poll, SYS_select, SYS_epoll_wait,
 #endif
+      SYS_ppoll, SYS_pselect6, SYS_epoll_pwait});
+}
+
+Doing doing_in(const Call& call) {
+  if (call.number == SYS_futex) return call.arguments[3] != 0 ? Doing::timed_lock : Doing::lock;
+  if (is_sleep(call)) return Doing::sleep;
+  return is_poll(call) ? Doing::poll : Doing::io;
 }
 
 struct Stat {
+  std::string name;
   char state = '?';
   double cpu = 0;
   double ended_children_cpu = 0;  // of those it has waited for, and of theirs
@@ -57,6 +78,8 @@ std::optional<Stat> read_stat(const fs::path& folder) {
   const size_t close = text.rfind(')');
   if (close == std::string::npos || close + 2 >= text.size()) return std::nullopt;
   Stat s;
+  s.name = text.substr(0, close);
+  s.name.erase(0, s.name.find('(') + 1);
   s.state = text[close + 2];
   const char* at = text.c_str() + close + 3;
   double fields[14] = {};
@@ -76,15 +99,20 @@ std::optional<Stat> read_stat(const fs::path& folder) {
 
 Doing doing_of(const fs::path& task) {
   const auto stat = read_stat(task);
-  if (!stat) return Doing::other;
+  if (!stat || stat->name == gate::kThreadName) return Doing::other;
   if (stat->state == 'R') return Doing::running;
   if (stat->state == 'D') return Doing::disk;
+  if (stat->state == 'T' || stat->state == 't') return Doing::stopped;
   const std::string text = read_file(task / "syscall").value_or("");
   if (text.empty() || text[0] < '0' || text[0] > '9')
     return text.rfind("running", 0) == 0 ? Doing::running : Doing::other;
-  const long call = std::strtol(text.c_str(), nullptr, 10);
-  if (is_lock(call)) return Doing::lock;
-  return is_sleep(call) ? Doing::sleep : Doing::io;
+  return doing_in(parse_call(text));
+}
+
+int64_t wakes_of(const fs::path& task) {
+  const std::string text = read_file(task / "status").value_or("");
+  const size_t at = text.find("\nvoluntary_ctxt_switches:");
+  return at == std::string::npos ? 0 : std::strtoll(text.c_str() + at + 25, nullptr, 10);
 }
 
 bool gpu_open(const fs::path& process) {
@@ -107,7 +135,9 @@ std::optional<StallReading> take_reading(pid_t pid, double now, const std::set<p
   r.time = now;
   r.cpu = stat->cpu;
   r.major_faults = stat->major_faults;
-  r.doing = doing_of(process / "task" / std::to_string(pid));
+  const fs::path main = process / "task" / std::to_string(pid);
+  r.doing = doing_of(main);
+  r.wakes = wakes_of(main);
   if (const auto memory = readings::process(pid)) r.resident = memory->resident;
   const std::string io = read_file(process / "io").value_or("");
   r.io_bytes = field(io, "rchar").value_or(0) + field(io, "wchar").value_or(0);
@@ -117,14 +147,17 @@ std::optional<StallReading> take_reading(pid_t pid, double now, const std::set<p
     if (!s) continue;
     r.child_cpu += s->cpu + s->ended_children_cpu;
     r.child_running = r.child_running || s->state == 'R';
+    const fs::path main = "/proc/" + std::to_string(child) + "/task/" + std::to_string(child);
+    if (doing_of(main) == Doing::sleep) r.sleepers[child] = wakes_of(main);
   }
   std::error_code error;
   for (const auto& task : fs::directory_iterator(process / "task", error)) {
     const pid_t thread = std::atoi(task.path().filename().c_str());
     if (thread == pid || own.count(thread) != 0) continue;
     const Doing doing = doing_of(task.path());
+    if (doing == Doing::sleep) r.sleepers[thread] = wakes_of(task.path());
     r.others_wait_for_io =
-        r.others_wait_for_io || doing == Doing::disk || doing == Doing::io || doing == Doing::sleep;
+        r.others_wait_for_io || doing == Doing::disk || doing == Doing::io || doing == Doing::poll;
   }
   const std::string pressure = read_file("/proc/pressure/memory").value_or("");
   const size_t full = pressure.find("full avg10=");

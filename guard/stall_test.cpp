@@ -20,6 +20,7 @@ std::deque<StallReading> readings(const StallReading& step, Doing doing) {
     r.io_bytes = step.io_bytes * i;
     r.major_faults = step.major_faults * i;
     r.resident = step.resident * i;
+    r.wakes = step.wakes * i;
     r.doing = doing;
     out.push_back(r);
   }
@@ -32,11 +33,24 @@ StallReading step(double cpu) {
   return r;
 }
 
-StallKind kind(const StallReading& step, Doing doing, const StallStacks& stacks = {}) {
-  return judge_stall(readings(step, doing), false, stacks).kind;
+StallKind kind(const StallReading& step, Doing doing, const StallSamples& python = {}) {
+  return judge_stall(readings(step, doing), false, python).kind;
 }
 
-const std::vector<std::string> kSame = {"a", "a", "a"}, kMoving = {"a", "b", "a"}, kNone = {"", "", ""};
+// Three samples of a loop that is found in these frames, its variables marked so.
+StallSamples samples(std::vector<std::string> frames, std::vector<std::string> marks, bool bytecode = true) {
+  StallSamples out;
+  for (size_t i = 0; i < 3; ++i) {
+    StallSample s;
+    s.frames = {"    " + frames[i] + " line 1 in f\n"};
+    if (!marks.empty()) s.marks = {marks[i]};
+    s.bytecode = bytecode;
+    out.push_back(s);
+  }
+  return out;
+}
+
+const std::vector<std::string> kSame = {"a", "a", "a"}, kMoving = {"a", "b", "a"}, kNone;
 
 TEST(Stall, WaitingForInputComesFirst) {
   EXPECT_EQ(judge_stall({}, true, {}).kind, StallKind::waiting_for_input);
@@ -50,6 +64,70 @@ TEST(Stall, ALockNobodyCanReleaseIsADeadlock) {
   EXPECT_EQ(kind(step(0.9), Doing::lock), StallKind::slow);  // worker threads compute
 }
 
+TEST(Stall, AThreadThatSleepsWillReleaseTheLock) {
+  StallReading waits = step(0);
+  waits.sleepers = {{7, 40}};
+  EXPECT_EQ(kind(waits, Doing::lock), StallKind::sleeping);
+  auto list = readings(waits, Doing::lock);
+  int64_t woken = 0;
+  for (auto& r : list) r.sleepers[7] = ++woken;  // it does its rounds and holds no lock
+  EXPECT_EQ(judge_stall(list, false, {}).kind, StallKind::deadlocked);
+  const StallSamples joins = samples(std::vector<std::string>(3, "/lib/threading.py"), {});
+  EXPECT_EQ(judge_stall(list, false, joins).kind, StallKind::sleeping);
+}
+
+TEST(Stall, AProcessThatSleepsIsWaitedFor) {
+  StallReading waits = step(0);
+  waits.sleepers = {{7, 40}};
+  EXPECT_EQ(kind(waits, Doing::io), StallKind::sleeping);
+}
+
+TEST(Stall, ALimitedWaitIsASleepUnlessItIsRepeated) {
+  EXPECT_EQ(kind(step(0), Doing::timed_lock), StallKind::sleeping);
+  StallReading wakes = step(0);
+  wakes.wakes = 1;
+  EXPECT_EQ(kind(wakes, Doing::timed_lock), StallKind::deadlocked);
+}
+
+TEST(Stall, DataThatDripsIsNoStall) {
+  StallReading drips = step(0);
+  drips.wakes = 1;
+  EXPECT_EQ(kind(drips, Doing::io), StallKind::slow);
+  EXPECT_EQ(kind(step(0), Doing::poll, samples(kSame, kMoving)), StallKind::slow);
+  EXPECT_EQ(kind(step(0), Doing::poll, samples(kMoving, {})), StallKind::slow);
+  EXPECT_EQ(kind(drips, Doing::poll, samples(kSame, kSame)), StallKind::waiting_for_io);
+}
+
+TEST(Stall, SleepOfACoroutineIsASleep) {
+  StallSamples sleeps = samples(std::vector<std::string>(3, "/lib/asyncio/tasks.py"), kSame);
+  EXPECT_EQ(kind(step(0), Doing::poll, sleeps), StallKind::waiting_for_io);
+  for (auto& s : sleeps) s.frames[0] = "    /lib/asyncio/tasks.py line 639 in sleep\n";
+  EXPECT_EQ(kind(step(0), Doing::poll, sleeps), StallKind::sleeping);
+}
+
+TEST(Stall, SleepWithTheInterpretersLockStopsAllPython) {
+  StallSamples sleeps = samples(kSame, kSame, false);
+  EXPECT_EQ(kind(step(0), Doing::sleep, sleeps), StallKind::sleeping);
+  for (auto& s : sleeps) s.keeps_lock = true;
+  EXPECT_EQ(kind(step(0), Doing::sleep, sleeps), StallKind::deadlocked);
+}
+
+TEST(Stall, AStoppedProcess) { EXPECT_EQ(kind(step(0), Doing::stopped), StallKind::stopped); }
+
+// A loop that looks by a function of its own is found in that function or outside.
+TEST(Stall, SpinningMayCallAFunction) {
+  StallSamples loop = samples(kSame, kSame);
+  loop[1].frames.insert(loop[1].frames.begin(), "    exists\n");
+  loop[1].marks.insert(loop[1].marks.begin(), "another");
+  EXPECT_EQ(kind(step(1), Doing::running, loop), StallKind::spinning);
+  loop[1].marks[1] = "b";
+  EXPECT_EQ(kind(step(1), Doing::running, loop), StallKind::slow);
+  StallSamples calls = samples(kSame, kSame);  // never found in the outer frame itself
+  for (size_t i = 0; i < 3; ++i)
+    calls[i].frames.insert(calls[i].frames.begin(), "    step " + std::to_string(i) + "\n");
+  EXPECT_EQ(kind(step(1), Doing::running, calls), StallKind::slow);
+}
+
 TEST(Stall, SleepAndIoAreNoDeadlock) {
   EXPECT_EQ(kind(step(0), Doing::sleep), StallKind::sleeping);
   EXPECT_EQ(kind(step(0), Doing::io), StallKind::waiting_for_io);
@@ -57,19 +135,19 @@ TEST(Stall, SleepAndIoAreNoDeadlock) {
 }
 
 TEST(Stall, SpinningNeedsOneUnchangingLineOfPython) {
-  EXPECT_EQ(kind(step(1), Doing::running, {kSame, kSame, true}), StallKind::spinning);
-  EXPECT_EQ(kind(step(1), Doing::running, {kMoving, kSame, true}), StallKind::slow);
-  EXPECT_EQ(kind(step(1), Doing::running, {kSame, kSame, false}),
+  EXPECT_EQ(kind(step(1), Doing::running, samples(kSame, kSame)), StallKind::spinning);
+  EXPECT_EQ(kind(step(1), Doing::running, samples(kMoving, kSame)), StallKind::slow);
+  EXPECT_EQ(kind(step(1), Doing::running, samples(kSame, kSame, false)),
             StallKind::slow);  // inside a native routine
-  EXPECT_EQ(kind(step(1), Doing::running, {{}, {}, true}), StallKind::slow);
+  EXPECT_EQ(kind(step(1), Doing::running, {}), StallKind::slow);
   StallReading grows = step(1);
   grows.resident = 1 << 20;
-  EXPECT_EQ(kind(grows, Doing::running, {kSame, kSame, true}), StallKind::slow);
+  EXPECT_EQ(kind(grows, Doing::running, samples(kSame, kSame)), StallKind::slow);
 }
 
 TEST(Stall, ALineWhoseVariablesChangeIsAtWork) {
-  EXPECT_EQ(kind(step(1), Doing::running, {kSame, kMoving, true}), StallKind::slow);
-  EXPECT_EQ(kind(step(1), Doing::running, {kSame, kNone, true}), StallKind::slow);  // one long call
+  EXPECT_EQ(kind(step(1), Doing::running, samples(kSame, kMoving)), StallKind::slow);
+  EXPECT_EQ(kind(step(1), Doing::running, samples(kSame, kNone)), StallKind::slow);  // one long call
 }
 
 TEST(Stall, ChildrenAtWorkAreWork) {
@@ -110,8 +188,8 @@ TEST(Stall, PagesFromDiskAreAMemoryStall) {
 TEST(Stall, AGpuThatDoesNotAnswer) {
   StallReading gpu = step(1);
   gpu.gpu_in_use = true;
-  EXPECT_EQ(kind(gpu, Doing::running, {kSame, kNone, false}), StallKind::gpu_hang);
-  EXPECT_EQ(kind(gpu, Doing::running, {kMoving, kNone, false}), StallKind::slow);
+  EXPECT_EQ(kind(gpu, Doing::running, samples(kSame, kNone, false)), StallKind::gpu_hang);
+  EXPECT_EQ(kind(gpu, Doing::running, samples(kMoving, kNone, false)), StallKind::slow);
 }
 
 }  // namespace

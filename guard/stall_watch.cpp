@@ -19,19 +19,23 @@ constexpr size_t kMostReadings = 130;
 constexpr size_t kMostHeard = 1 << 20;
 constexpr double kVerdictAfter = 4;  // times the notice
 
-// The frames of the main thread, those of the kernel's own machinery left out.
-std::string main_stack(const std::string& text) {
-  std::string out;
+// Those of the kernel's own machinery left out: outside of the cell, and inside where the cell calls it.
+std::vector<std::string> frames_of(const std::string& text) {
+  std::vector<std::string> out;
   for (const auto& frame : choose_stack(python_stacks(text)).frames) {
-    if (frame.file.find(gate::kKernelsOwn) != std::string::npos) break;
-    out += fmt::format("    {} line {} in {}\n", frame.file, frame.line, frame.function);
+    if (frame.file.find(gate::kKernelsOwn) == std::string::npos)
+      out.push_back(fmt::format("    {} line {} in {}\n", frame.file, frame.line, frame.function));
+    else if (!out.empty())
+      break;
   }
   return out;
 }
 
-void keep(std::vector<std::string>& last, const std::string& text) {
-  if (last.size() >= kStacks) last.erase(last.begin());
-  last.push_back(text);
+std::vector<std::string> marks_of(const std::string& text) {
+  std::vector<std::string> out;
+  for (size_t at = 0, end; (end = text.find(',', at)) != std::string::npos; at = end + 1)
+    out.push_back(text.substr(at, end - at));
+  return out;
 }
 
 bool stands_still(StallKind kind) {
@@ -52,16 +56,11 @@ void StallWatch::begin_process(pid_t pid) {
 
 void StallWatch::begin_cell(double) {
   readings_.clear();
-  forget_stacks();
+  python_.clear();
   heard_.clear();
   verdict_ = {};
   told_at_ = quiet_ = 0;
   interrupted_ = false;
-}
-
-void StallWatch::forget_stacks() {
-  python_ = {};
-  places_.clear();
 }
 
 bool StallWatch::wants_stack(double now, double last_sign) const {
@@ -83,24 +82,22 @@ void StallWatch::take_stack() {
   if (begin == std::string::npos) return;
   const size_t end = heard_.find(gate::kStallEnds, begin), last = heard_.find(';', end);
   if (end == std::string::npos || last == std::string::npos) return;
-  const std::string stack = main_stack(heard_.substr(begin, end - begin));
   const size_t mark = end + std::strlen(gate::kStallEnds), space = heard_.find(' ', mark);
-  const std::string values = heard_.substr(mark, space - mark),
-                    place = heard_.substr(space + 1, last - space - 1);
+  const std::string place = heard_.substr(space + 1, last - space - 1);
+  StallSample sample{frames_of(heard_.substr(begin, end - begin)),
+                     marks_of(heard_.substr(mark, space - mark)), place == gate::kInBytecode,
+                     place == gate::kKeepsLock};
   heard_.clear();
-  if (stack.empty()) return;
-  keep(python_.stacks, stack);
-  keep(python_.values, values);
-  keep(places_, place);
-  python_.in_interpreter =
-      std::all_of(places_.begin(), places_.end(), [](auto& p) { return p == gate::kInBytecode; });
+  if (sample.frames.empty()) return;
+  python_.push_back(std::move(sample));
+  if (python_.size() > kStacks) python_.pop_front();
 }
 
 std::string StallWatch::look(const Look& at) {
   quiet_ = at.now - at.last_sign;
   if (!readings_.empty() && at.last_sign > readings_.back().time) {
     readings_.clear();
-    forget_stacks();
+    python_.clear();
     told_at_ = 0;
   }
   take_stack();
@@ -117,7 +114,10 @@ std::string StallWatch::look(const Look& at) {
 std::string StallWatch::tell(double quiet) const {
   std::string text = fmt::format("plimsoll: no sign of life for {:.0f} s: {}. {}.\n", quiet,
                                  name_of(verdict_.kind), verdict_.text);
-  if (!python_.stacks.empty()) text += "  Python is at (innermost first):\n" + python_.stacks.back();
+  if (!python_.empty()) {
+    text += "  Python is at (innermost first):\n";
+    for (const auto& frame : python_.back().frames) text += frame;
+  }
   return text + "  Nothing was ended; interrupt the kernel if you do not want to wait.\n";
 }
 

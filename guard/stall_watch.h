@@ -45,15 +45,13 @@ class StallWatch {
 
  private:
   void take_stack();
-  void forget_stacks();
   std::string tell(double quiet) const;
 
   double notice_, timeout_;
   Reader read_;
   std::set<pid_t> own_threads_;
   std::deque<StallReading> readings_;
-  StallStacks python_;
-  std::vector<std::string> places_;  // bytecode or native code, as python_.stacks
+  StallSamples python_;
   std::string heard_;
   StallVerdict verdict_;
   double told_at_ = 0, quiet_ = 0;

@@ -23,7 +23,7 @@ class StallWatchTest : public testing::Test {
 
   std::string answer(const std::string& line, const std::string& values, const char* place) {
     return std::string(gate::kStallBegins) + "Stack (most recent call first):\n  File \"cell.py\", line " +
-           line + " in f\n" + gate::kStallEnds + values + " " + place + ";\n";
+           line + " in f\n" + gate::kStallEnds + values + ", " + place + ";\n";
   }
 
   Doing doing_ = Doing::lock;

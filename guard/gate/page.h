@@ -15,12 +15,16 @@ inline constexpr const char* kPageVariable = "PLIMSOLL_GATE";
 inline constexpr int kStackFd = 198;
 inline constexpr const char* kFailedThread = "plimsoll: the thread that failed\n";
 inline constexpr const char* kMainThread = "plimsoll: the main thread\n";
-// An answer to Page::stacks_wanted: kStallBegins, stacks, kStallEnds, a mark of the variables in the
-// innermost frames if they could be read, a space, kInBytecode or kInNative, ";".
+// An answer to Page::stacks_wanted: kStallBegins, stacks, kStallEnds, marks of the variables in the innermost
+// frames if they could be read, "," after each, a space, kInBytecode, kInNative or kKeepsLock, ";".
 inline constexpr const char* kStallBegins = "plimsoll: where it stands\n";
 inline constexpr const char* kStallEnds = "plimsoll: values ";
 inline constexpr const char* kInBytecode = "bytecode";
 inline constexpr const char* kInNative = "native";
+inline constexpr const char* kKeepsLock =
+    "keeps the lock";  // native code that no other thread can run beside
+// The name of the gate's own threads, as /proc has it.
+inline constexpr const char* kThreadName = "plimsoll-gate";
 // Frames from this folder outwards are the kernel's own.
 inline constexpr const char* kKernelsOwn = "/IPython/core/";
 inline constexpr int kFrames = 12;

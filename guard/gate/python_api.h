@@ -23,8 +23,12 @@ struct PythonApi {
   Object (*attribute)(Object, const char*);
   const char* (*text_of)(Object);
   Object (*values_of)(Object mapping);
+  Object (*modules)();                                 // borrowed
+  Object (*dict_item)(Object dict, const char* name);  // borrowed
+  Object (*list_of)(Object iterable);
+  Object (*call)(Object);
   long (*list_size)(Object);
-  Object (*list_item)(Object, long);
+  Object (*list_item)(Object, long);  // borrowed
   long (*size_of)(Object);
   long (*hash_of)(Object);
   Object (*type_of)(Object);
@@ -33,11 +37,28 @@ struct PythonApi {
   int (*start_collector)();  // from 3.10 on, else null
 
   Object type_int, type_float, type_str, type_bytes;
-  Object type_list, type_dict, type_set, type_bytearray;
+  Object type_list, type_dict, type_set, type_bytearray, type_frame;
   Object type_locals;  // from 3.13 on, else null
 };
 
 extern PythonApi g_python;
+
+// Releases what it holds when it ends.
+struct Held {
+  Object object;
+  explicit Held(Object o) : object(o) {}
+  ~Held() {
+    if (object) g_python.release(object);
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  explicit operator bool() const { return object != nullptr; }
+  Object take() {
+    const Object o = object;
+    object = nullptr;
+    return o;
+  }
+};
 
 // Fills g_python; false if this program is no Python, or one too old.
 bool find_python();

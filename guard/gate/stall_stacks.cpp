@@ -11,10 +11,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "guard/gate/frames.h"
 #include "guard/gate/gate.h"
 #include "guard/gate/python_api.h"
 
@@ -23,7 +25,7 @@ namespace plimsoll::gate {
 namespace {
 
 constexpr int kLockPatienceMs = 1000, kHeedPatienceMs = 300;
-constexpr int kMostFrames = 100, kValueFrames = 4;
+constexpr int kValueFrames = 4;
 constexpr int kProbes = 5;
 constexpr int64_t kHeedsNs = 50'000;
 // Processor time in which a thread that is not at rest is sure to have been asked for the lock; Python's
@@ -85,18 +87,6 @@ void send(const char* bytes, size_t size) {
   }
 }
 
-// Releases what it holds when it ends.
-struct Held {
-  Object object;
-  explicit Held(Object o) : object(o) {}
-  ~Held() {
-    if (object) g_python.release(object);
-  }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-  explicit operator bool() const { return object != nullptr; }
-};
-
 void mix(uint64_t& mark, uint64_t value) { mark = (mark ^ value) * 0x100000001b3 + (mark >> 29); }
 
 void mix_value(uint64_t& mark, Object value) {
@@ -127,32 +117,31 @@ void mix_locals(uint64_t& mark, Object frame) {
   for (long i = 0; i < count; ++i) mix_value(mark, g_python.list_item(values.object, i));
 }
 
-// Writes the frame as faulthandler does; false if it is the kernel's own.
-bool add_frame(Text& text, Object frame) {
+// As faulthandler does.
+void add_frame(Text& text, Object frame) {
   const Held code(g_python.code_of(frame));
   const Held file(g_python.attribute(code.object, "co_filename"));
   const Held name(g_python.attribute(code.object, "co_name"));
   const char* path = file ? g_python.text_of(file.object) : nullptr;
   const char* function = name ? g_python.text_of(name.object) : nullptr;
-  if (path && ::strstr(path, kKernelsOwn)) return false;
   text.add("  File \"%s\", line %d in %s\n", path ? path : "?", g_python.line_of(frame),
            function ? function : "?");
-  return true;
 }
 
-// With the lock held. Returns a mark of the variables in the innermost frames.
-uint64_t add_stack(Text& text) {
-  uint64_t mark = 0xcbf29ce484222325;
+// With the lock held: where the cell is, and marks of the variables there.
+void add_stack(Text& text) {
+  static Frames frames;
+  if (!frames.read_thread(g_main_state) && !frames.read_awaited()) frames.read_thread(g_main_state);
   text.add("Stack (most recent call first):\n");
-  Object frame = g_python.frame_of(g_main_state);
-  for (int depth = 0; frame && depth < kMostFrames && add_frame(text, frame); ++depth) {
-    if (depth < kValueFrames) mix_locals(mark, frame);
-    const Held inner(frame);
-    frame = g_python.caller_of(frame);
+  for (int i = 0; i < frames.size(); ++i) add_frame(text, frames[i]);
+  text.add("%s", kStallEnds);
+  for (int i = 0; i < frames.size() && i < kValueFrames; ++i) {
+    uint64_t mark = 0xcbf29ce484222325;
+    mix_locals(mark, frames[i]);
+    text.add("%llx,", static_cast<unsigned long long>(mark));
   }
-  const Held rest(frame);
+  frames.clear();
   g_python.error_clear();
-  return mark;
 }
 
 int heed(void*) {
@@ -179,17 +168,17 @@ bool runs_bytecode() {
 }
 
 void* take(void*) {
+  ::prctl(PR_SET_NAME, kThreadName);
   static Text text;
   text.size = 0;
   text.add("%s", kStallBegins);
   const int state = g_python.take_lock();
   g_wants_lock.store(false);
   const bool collects = g_python.stop_collector() != 0;
-  const uint64_t mark = add_stack(text);
+  add_stack(text);
   if (collects) g_python.start_collector();
   g_python.release_lock(state);
-  text.add("%s%llx %s;\n", kStallEnds, static_cast<unsigned long long>(mark),
-           runs_bytecode() ? kInBytecode : kInNative);
+  text.add(" %s;\n", runs_bytecode() ? kInBytecode : kInNative);
   ::pthread_mutex_lock(&g_pipe);
   send(text.bytes, text.size);
   ::pthread_mutex_unlock(&g_pipe);
@@ -207,7 +196,7 @@ void read_without_lock() {
     g_write_all(g_write_all_signal);
     t_reading = false;
     Text text;
-    text.add("%s %s;\n", kStallEnds, kInNative);
+    text.add("%s %s;\n", kStallEnds, kKeepsLock);
     send(text.bytes, text.size);
   }
   ::pthread_mutex_unlock(&g_pipe);
@@ -243,6 +232,7 @@ void answer() {
 }
 
 void* listen(void*) {
+  ::prctl(PR_SET_NAME, kThreadName);
   for (uint32_t seen = 0;;) {
     ::syscall(SYS_futex, &g_page->stacks_wanted, FUTEX_WAIT, seen, nullptr, nullptr, 0);
     const uint32_t wanted = g_page->stacks_wanted.load();

@@ -1,0 +1,116 @@
+#include "guard/gate/frames.h"
+
+#include <string.h>
+
+#include "guard/gate/page.h"
+
+namespace plimsoll::gate {
+
+namespace {
+
+constexpr int kMostTasks = 5;  // that wait for one another
+
+bool is_frame(const Held& object) {
+  return object && Held(g_python.type_of(object.object)).object == g_python.type_frame;
+}
+
+bool is_kernels_own(Object frame) {
+  const Held code(g_python.code_of(frame));
+  const Held file(g_python.attribute(code.object, "co_filename"));
+  const char* path = file ? g_python.text_of(file.object) : nullptr;
+  return path && ::strstr(path, kKernelsOwn);
+}
+
+Object either(Object of, const char* one, const char* other) {
+  const Object found = g_python.attribute(of, one);
+  if (found) return found;
+  g_python.error_clear();
+  return g_python.attribute(of, other);
+}
+
+// All tasks of all loops: a WeakSet, in a module that is there if anybody uses tasks. Python 3.14 has none.
+Object all_tasks() {
+  const Object module = g_python.dict_item(g_python.modules(), "asyncio.tasks");
+  const Held set(module ? either(module, "_scheduled_tasks", "_all_tasks") : nullptr);
+  const Held references(set ? g_python.attribute(set.object, "data") : nullptr);
+  return references ? g_python.list_of(references.object) : nullptr;
+}
+
+}  // namespace
+
+void Frames::clear() {
+  while (size_ > 0) g_python.release(list_[--size_]);
+}
+
+void Frames::add(Object frame) {
+  if (size_ < kMost) {
+    list_[size_++] = frame;
+  } else {
+    g_python.release(frame);
+  }
+}
+
+void Frames::reverse() {
+  for (int i = 0; i < size_ / 2; ++i) {
+    const Object first = list_[i];
+    list_[i] = list_[size_ - 1 - i];
+    list_[size_ - 1 - i] = first;
+  }
+}
+
+bool Frames::cut_at_kernels_own() {
+  int begin = 0;
+  while (begin < size_ && is_kernels_own(list_[begin])) ++begin;
+  int end = begin;
+  while (end < size_ && !is_kernels_own(list_[end])) ++end;
+  if (begin == size_) begin = end = 0;  // nothing but the kernel's
+  const bool found = end < size_;
+  while (size_ > end) g_python.release(list_[--size_]);
+  for (int i = 0; i < begin; ++i) g_python.release(list_[i]);
+  for (int i = begin; i < end; ++i) list_[i - begin] = list_[i];
+  size_ = end - begin;
+  return found;
+}
+
+bool Frames::read_thread(void* thread) {
+  clear();
+  for (Object frame = g_python.frame_of(thread); frame; frame = g_python.caller_of(frame)) {
+    add(frame);
+    if (size_ == kMost) break;
+  }
+  return cut_at_kernels_own();
+}
+
+// A coroutine awaits another, and that one another, down to what is no coroutine; what a task waits for may
+// be a task itself.
+void Frames::add_chain(Object task, int depth) {
+  Object awaited = g_python.attribute(task, "_coro");
+  while (awaited) {
+    const Held coroutine(awaited);
+    Held frame(either(coroutine.object, "cr_frame", "gi_frame"));
+    if (!is_frame(frame)) break;
+    add(frame.take());
+    awaited = either(coroutine.object, "cr_await", "gi_yieldfrom");
+  }
+  g_python.error_clear();
+  const Held waits_for(g_python.attribute(task, "_fut_waiter"));
+  if (waits_for && depth < kMostTasks) add_chain(waits_for.object, depth + 1);
+  g_python.error_clear();
+}
+
+bool Frames::read_awaited() {
+  const Held tasks(all_tasks());
+  const long count = tasks ? g_python.list_size(tasks.object) : 0;
+  for (long i = 0; i < count; ++i) {
+    const Held task(g_python.call(g_python.list_item(tasks.object, i)));
+    clear();
+    if (task) add_chain(task.object, 1);
+    reverse();
+    if (cut_at_kernels_own() && size_ > 0) return true;
+  }
+  clear();
+  g_python.error_clear();
+  return false;
+}
+
+}  // namespace plimsoll::gate
