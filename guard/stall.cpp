@@ -18,7 +18,7 @@ constexpr int64_t kMovesBytes = 1 << 20;
 struct Rates {
   double seconds = 1, cpu = 0, faults = 0, pressure = 0;
   double child_cpu = 0;
-  bool children_work = false;
+  bool children_work = false, threads_work = false;
   int64_t io = 0, memory_moved = 0, wakes = 0;
 };
 
@@ -31,10 +31,14 @@ Rates rates_of(const std::deque<StallReading>& readings) {
   r.child_cpu = (last.child_cpu - first.child_cpu) / r.seconds;
   r.faults = static_cast<double>(last.major_faults - first.major_faults) / r.seconds;
   r.io = last.io_bytes - first.io_bytes;
-  r.wakes = last.wakes - first.wakes;
-  const auto running =
-      std::count_if(readings.begin(), readings.end(), [](auto& x) { return x.child_running; });
-  r.children_work = r.child_cpu > kIdleShare || 2 * running > static_cast<ptrdiff_t>(readings.size());
+  r.wakes = last.wakes - readings[readings.size() / 2].wakes;  // what led to the wait is over by then
+  // On a loaded machine what works gets little of the processor, but is always found ready to run.
+  const auto mostly = [&](auto&& is) {
+    return 2 * std::count_if(readings.begin(), readings.end(), is) > static_cast<ptrdiff_t>(readings.size());
+  };
+  r.children_work = r.child_cpu > kIdleShare || mostly([](auto& x) { return x.child_running; });
+  r.threads_work = r.cpu > kIdleShare || mostly([](auto& x) { return x.doing == Doing::running; }) ||
+                   mostly([](auto& x) { return x.others_running; });
   for (const auto& reading : readings) {
     r.pressure = std::max(r.pressure, reading.memory_pressure);
     r.memory_moved = std::max(r.memory_moved, std::abs(reading.resident - first.resident));
@@ -94,24 +98,40 @@ bool innermost_is(const StallSamples& samples, const char* text) {
          samples.back().frames[0].find(text) != std::string::npos;
 }
 
+bool is_in(const StallSamples& samples, const char* text) {
+  if (samples.empty()) return false;
+  const auto& frames = samples.back().frames;
+  return std::any_of(frames.begin(), frames.end(),
+                     [&](auto& f) { return f.find(text) != std::string::npos; });
+}
+
+// As asked, or for a time that is limited.
 bool sleeps_in_a_coroutine(const StallSamples& samples) {
-  return innermost_is(samples, "/asyncio/tasks.py ") && innermost_is(samples, " in sleep\n");
+  return innermost_is(samples, "/asyncio/tasks.py ") &&
+         (innermost_is(samples, " in sleep\n") || innermost_is(samples, " in wait_for\n"));
 }
 
 bool waits_for_threads(const StallSamples& samples) {
-  return innermost_is(samples, "/threading.py ") || innermost_is(samples, "/queue.py ") ||
-         innermost_is(samples, "/concurrent/futures/");
+  return innermost_is(samples, "/threading.py ") || innermost_is(samples, "/queue.py ");
 }
 
-// Whether somebody sleeps whom the main thread may be waiting for: any thread or process, or, if `long_only`,
-// one that has not woken since the reading before the last.
-bool somebody_sleeps(const std::deque<StallReading>& readings, bool long_only) {
-  const auto& now = readings.back().sleepers;
-  if (!long_only) return !now.empty();
-  const auto& before = readings[readings.size() - 3].sleepers;
-  return std::any_of(now.begin(), now.end(), [&](auto& s) {
-    const auto then = before.find(s.first);
-    return then != before.end() && then->second == s.second;
+using Sleepers = std::map<pid_t, int64_t> StallReading::*;
+
+// Whether somebody sleeps, if only now and then.
+bool sleeps(const std::deque<StallReading>& readings, Sleepers who) {
+  constexpr size_t kLast = 5;
+  const size_t count = std::min(readings.size(), kLast);
+  return std::any_of(readings.end() - static_cast<ptrdiff_t>(count), readings.end(),
+                     [&](auto& r) { return !(r.*who).empty(); });
+}
+
+// Whether somebody sleeps who has not woken since the reading before the last.
+bool sleeps_long(const std::deque<StallReading>& readings, Sleepers who) {
+  const auto& before = readings[readings.size() - 3].*who;
+  return std::any_of(before.begin(), before.end(), [&](auto& s) {
+    const auto& now = readings.back().*who;
+    const auto same = now.find(s.first);
+    return same != now.end() && same->second == s.second;
   });
 }
 
@@ -124,10 +144,15 @@ Doing usual(const std::deque<StallReading>& readings) {
 
 StallVerdict lock_verdict(const std::deque<StallReading>& readings, const Rates& r,
                           const StallSamples& python) {
-  if (somebody_sleeps(readings, !waits_for_threads(python)))
-    return {StallKind::sleeping, "it waits for a thread that sleeps, as the program asked"};
-  if (readings.back().others_wait_for_io)
-    return {StallKind::waiting_for_io, "the main thread waits for another thread, and that one for data"};
+  const StallVerdict for_data = {StallKind::waiting_for_io,
+                                 "the main thread waits for another thread, and that one for data"};
+  const StallReading& last = readings.back();
+  if (last.others_wait_for_io && !sleeps(readings, &StallReading::sleeping_threads)) return for_data;
+  const bool for_others = waits_for_threads(python) && (sleeps(readings, &StallReading::sleeping_threads) ||
+                                                        sleeps(readings, &StallReading::sleeping_children));
+  if (for_others || sleeps_long(readings, &StallReading::sleeping_threads))
+    return {StallKind::sleeping, "it waits for a thread or a process that sleeps, as the program asked"};
+  if (last.others_wait_for_io || last.others_poll) return for_data;
   return {StallKind::deadlocked, fmt::format("the main thread waits for a lock and nothing runs that "
                                              "could release it ({:.1f} % CPU in {:.0f} s)",
                                              100 * r.cpu, r.seconds)};
@@ -140,19 +165,28 @@ StallVerdict sleep_verdict(const StallSamples& python) {
   return {StallKind::sleeping, "it sleeps, as the program asked"};
 }
 
+// A wait with a time limit is a sleep, unless it is begun over and over.
+Doing plain(Doing doing, int64_t wakes) {
+  if (doing == Doing::timed_lock) return wakes == 0 ? Doing::sleep : Doing::lock;
+  if (doing == Doing::timed_poll) return wakes == 0 ? Doing::sleep : Doing::poll;
+  return doing;
+}
+
 StallVerdict idle_verdict(const std::deque<StallReading>& readings, const Rates& r,
                           const StallSamples& python) {
-  constexpr int64_t kDrips = 2;  // one may be the beginning
-  Doing doing = usual(readings);
-  if (doing == Doing::timed_lock) doing = r.wakes < kDrips ? Doing::sleep : Doing::lock;  // over and over
+  const Doing doing = plain(usual(readings), r.wakes);
   if (doing == Doing::lock) return lock_verdict(readings, r, python);
   if (doing == Doing::sleep || sleeps_in_a_coroutine(python)) return sleep_verdict(python);
   if (doing == Doing::disk)
     return {StallKind::waiting_for_io, "it waits for a disk or a network file system"};
-  if (somebody_sleeps(readings, true))
+  const bool for_a_child =
+      doing == Doing::child || (doing == Doing::poll && is_in(python, "/subprocess.py "));
+  if (for_a_child && sleeps(readings, &StallReading::sleeping_children))
     return {StallKind::sleeping, "it waits for a process that sleeps, as the program asked"};
-  if (doing == Doing::io && r.wakes >= kDrips)
-    return {StallKind::slow, fmt::format("data comes in, slowly: {} times in {:.0f} s", r.wakes, r.seconds)};
+  if ((doing == Doing::io || doing == Doing::child) && r.wakes > 0)
+    return {StallKind::slow, fmt::format("data comes in, slowly ({} times)", r.wakes)};
+  if (doing == Doing::child)
+    return {StallKind::waiting_for_io, "it waits for a child process, or for a pipe"};
   if (doing == Doing::io || doing == Doing::poll)
     return {StallKind::waiting_for_io, "it waits for a network connection, a pipe or a child process"};
   return {StallKind::waiting_for_io, "it uses no processor time and waits for something outside"};
@@ -187,9 +221,8 @@ StallVerdict judge_stall(const std::deque<StallReading>& readings, bool waiting_
     return {StallKind::gpu_hang,
             fmt::format("it has waited for the GPU at the same line for {:.0f} s", r.seconds)};
   }
-  if (r.cpu < kIdleShare && !r.children_work && r.io <= kMovesBytes && !moves_on(python))
+  if (!r.threads_work && !r.children_work && r.io <= kMovesBytes && !moves_on(python))
     return idle_verdict(readings, r, python);
-  // On a loaded machine a busy thread gets little of the processor, but it is always found ready to run.
   if (usual(readings) == Doing::running && stands && bytecode && values_of(python) == Values::same &&
       !moves) {
     return {StallKind::spinning,

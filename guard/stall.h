@@ -14,21 +14,23 @@
 
 namespace plimsoll::guard {
 
-// What a thread was doing when it was looked at. `timed_lock` is a wait with a time limit, `poll` one for
-// several things.
-enum class Doing { running, lock, timed_lock, sleep, io, poll, disk, stopped, other };
-inline constexpr int kDoings = 9;
+// What a thread was doing when it was looked at. `timed_lock` and `timed_poll` are waits with a time limit,
+// `child` is one for a process or its output, `poll` one for several things.
+enum class Doing { running, lock, timed_lock, sleep, io, child, poll, timed_poll, disk, stopped, other };
+inline constexpr int kDoings = 11;
 
 struct StallReading {
   double time = 0;                  // seconds of the monotonic clock
   double cpu = 0;                   // seconds used so far, all threads
   double child_cpu = 0;             // the same of all descendants, those that have ended too
+  bool others_running = false;      // some other thread runs, or would if the machine let it
   bool child_running = false;       // some descendant runs, or would if the machine let it
   Doing doing = Doing::other;       // the main thread
   int64_t wakes = 0;                // times that the main thread has waited so far
-  bool others_wait_for_io = false;  // some other thread waits for a socket, a pipe or a disk
-  // Other threads and descendants that sleep, and how often each has waited so far.
-  std::map<pid_t, int64_t> sleepers;
+  bool others_wait_for_io = false;  // some other thread waits for a socket or a disk
+  bool others_poll = false;         // or for one of several things, or a pipe
+  // Who sleeps, and how often each has waited so far.
+  std::map<pid_t, int64_t> sleeping_threads, sleeping_children;
   int64_t io_bytes = 0;  // read and written so far
   int64_t major_faults = 0;
   int64_t resident = 0;

@@ -37,31 +37,41 @@ Call parse_call(const std::string& text) {
   return call;
 }
 
-// poll() and select() of nothing are a sleep too, if they have a time limit.
-bool is_sleep(const Call& call) {
+// Of poll() and its like: how many things are waited for, and whether there is a time limit.
+struct Poll {
+  bool nothing, timed;
+};
+std::optional<Poll> poll_of(const Call& call) {
+  const auto& a = call.arguments;
 #ifdef SYS_poll
-  if (call.number == SYS_poll && call.arguments[1] == 0) return static_cast<int>(call.arguments[2]) >= 0;
+  if (call.number == SYS_poll) return Poll{a[1] == 0, static_cast<int>(a[2]) >= 0};
+  if (call.number == SYS_select) return Poll{a[0] == 0, a[4] != 0};
+  if (call.number == SYS_epoll_wait) return Poll{false, false};  // an event loop has timers of its own
 #endif
-#ifdef SYS_select
-  if (call.number == SYS_select && call.arguments[0] == 0) return call.arguments[4] != 0;
-#endif
-  if (call.number == SYS_ppoll && call.arguments[1] == 0) return call.arguments[2] != 0;
-  if (call.number == SYS_pselect6 && call.arguments[0] == 0) return call.arguments[4] != 0;
-  return call.is({SYS_nanosleep, SYS_clock_nanosleep});
+  if (call.number == SYS_ppoll) return Poll{a[1] == 0, a[2] != 0};
+  if (call.number == SYS_pselect6) return Poll{a[0] == 0, a[4] != 0};
+  if (call.number == SYS_epoll_pwait) return Poll{false, false};
+  return std::nullopt;
 }
 
-bool is_poll(const Call& call) {
-  return call.is({
-#ifdef SYS_poll
-      SYS_poll, SYS_select, SYS_epoll_wait,
-#endif
-      SYS_ppoll, SYS_pselect6, SYS_epoll_pwait});
+bool reads_from_child(const Call& call, const fs::path& task) {
+  if (call.number != SYS_read) return false;
+  std::error_code error;
+  const auto file = task.parent_path().parent_path() / "fd" / std::to_string(call.arguments[0]);
+  const std::string target = fs::read_symlink(file, error).string();
+  return target.rfind("pipe:", 0) == 0 || target.rfind("/dev/ptmx", 0) == 0 ||
+         target.rfind("/dev/pts/", 0) == 0;
 }
 
-Doing doing_in(const Call& call) {
+Doing doing_in(const Call& call, const fs::path& task) {
   if (call.number == SYS_futex) return call.arguments[3] != 0 ? Doing::timed_lock : Doing::lock;
-  if (is_sleep(call)) return Doing::sleep;
-  return is_poll(call) ? Doing::poll : Doing::io;
+  if (call.is({SYS_nanosleep, SYS_clock_nanosleep})) return Doing::sleep;
+  if (const auto poll = poll_of(call)) {
+    if (poll->timed) return poll->nothing ? Doing::sleep : Doing::timed_poll;
+    return Doing::poll;
+  }
+  const bool child = call.is({SYS_wait4, SYS_waitid}) || reads_from_child(call, task);
+  return child ? Doing::child : Doing::io;
 }
 
 struct Stat {
@@ -106,7 +116,7 @@ Doing doing_of(const fs::path& task) {
   const std::string text = read_file(task / "syscall").value_or("");
   if (text.empty() || text[0] < '0' || text[0] > '9')
     return text.rfind("running", 0) == 0 ? Doing::running : Doing::other;
-  return doing_in(parse_call(text));
+  return doing_in(parse_call(text), task);
 }
 
 int64_t wakes_of(const fs::path& task) {
@@ -148,16 +158,18 @@ std::optional<StallReading> take_reading(pid_t pid, double now, const std::set<p
     r.child_cpu += s->cpu + s->ended_children_cpu;
     r.child_running = r.child_running || s->state == 'R';
     const fs::path main = "/proc/" + std::to_string(child) + "/task/" + std::to_string(child);
-    if (doing_of(main) == Doing::sleep) r.sleepers[child] = wakes_of(main);
+    if (doing_of(main) == Doing::sleep) r.sleeping_children[child] = wakes_of(main);
   }
   std::error_code error;
   for (const auto& task : fs::directory_iterator(process / "task", error)) {
     const pid_t thread = std::atoi(task.path().filename().c_str());
     if (thread == pid || own.count(thread) != 0) continue;
     const Doing doing = doing_of(task.path());
-    if (doing == Doing::sleep) r.sleepers[thread] = wakes_of(task.path());
-    r.others_wait_for_io =
-        r.others_wait_for_io || doing == Doing::disk || doing == Doing::io || doing == Doing::poll;
+    if (doing == Doing::sleep) r.sleeping_threads[thread] = wakes_of(task.path());
+    r.others_running = r.others_running || doing == Doing::running;
+    r.others_wait_for_io = r.others_wait_for_io || doing == Doing::disk || doing == Doing::io;
+    r.others_poll =
+        r.others_poll || doing == Doing::poll || doing == Doing::timed_poll || doing == Doing::child;
   }
   const std::string pressure = read_file("/proc/pressure/memory").value_or("");
   const size_t full = pressure.find("full avg10=");

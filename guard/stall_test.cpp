@@ -66,11 +66,11 @@ TEST(Stall, ALockNobodyCanReleaseIsADeadlock) {
 
 TEST(Stall, AThreadThatSleepsWillReleaseTheLock) {
   StallReading waits = step(0);
-  waits.sleepers = {{7, 40}};
+  waits.sleeping_threads = {{7, 40}};
   EXPECT_EQ(kind(waits, Doing::lock), StallKind::sleeping);
   auto list = readings(waits, Doing::lock);
   int64_t woken = 0;
-  for (auto& r : list) r.sleepers[7] = ++woken;  // it does its rounds and holds no lock
+  for (auto& r : list) r.sleeping_threads[7] = ++woken;  // it does its rounds and holds no lock
   EXPECT_EQ(judge_stall(list, false, {}).kind, StallKind::deadlocked);
   const StallSamples joins = samples(std::vector<std::string>(3, "/lib/threading.py"), {});
   EXPECT_EQ(judge_stall(list, false, joins).kind, StallKind::sleeping);
@@ -78,8 +78,15 @@ TEST(Stall, AThreadThatSleepsWillReleaseTheLock) {
 
 TEST(Stall, AProcessThatSleepsIsWaitedFor) {
   StallReading waits = step(0);
-  waits.sleepers = {{7, 40}};
-  EXPECT_EQ(kind(waits, Doing::io), StallKind::sleeping);
+  waits.sleeping_children = {{7, 40}};
+  EXPECT_EQ(kind(waits, Doing::child), StallKind::sleeping);
+  EXPECT_EQ(kind(waits, Doing::io), StallKind::waiting_for_io);  // for somebody else
+  EXPECT_EQ(kind(waits, Doing::lock), StallKind::deadlocked);
+  EXPECT_EQ(kind(waits, Doing::lock, samples(std::vector<std::string>(3, "/lib/threading.py"), {})),
+            StallKind::sleeping);  // in a pool
+  waits.others_poll = true;        // its own threads
+  EXPECT_EQ(kind(waits, Doing::lock, samples(std::vector<std::string>(3, "/lib/threading.py"), {})),
+            StallKind::sleeping);
 }
 
 TEST(Stall, ALimitedWaitIsASleepUnlessItIsRepeated) {
@@ -87,6 +94,8 @@ TEST(Stall, ALimitedWaitIsASleepUnlessItIsRepeated) {
   StallReading wakes = step(0);
   wakes.wakes = 1;
   EXPECT_EQ(kind(wakes, Doing::timed_lock), StallKind::deadlocked);
+  EXPECT_EQ(kind(step(0), Doing::timed_poll), StallKind::sleeping);
+  EXPECT_EQ(kind(wakes, Doing::timed_poll), StallKind::waiting_for_io);
 }
 
 TEST(Stall, DataThatDripsIsNoStall) {
@@ -110,6 +119,13 @@ TEST(Stall, SleepWithTheInterpretersLockStopsAllPython) {
   EXPECT_EQ(kind(step(0), Doing::sleep, sleeps), StallKind::sleeping);
   for (auto& s : sleeps) s.keeps_lock = true;
   EXPECT_EQ(kind(step(0), Doing::sleep, sleeps), StallKind::deadlocked);
+}
+
+TEST(Stall, WhatWouldRunIfTheMachineLetItWorks) {
+  EXPECT_EQ(kind(step(0.01), Doing::running), StallKind::slow);
+  StallReading others = step(0.01);
+  others.others_running = true;
+  EXPECT_EQ(kind(others, Doing::lock), StallKind::slow);
 }
 
 TEST(Stall, AStoppedProcess) { EXPECT_EQ(kind(step(0), Doing::stopped), StallKind::stopped); }

@@ -94,8 +94,20 @@ void Frames::add_chain(Object task, int depth) {
   }
   g_python.error_clear();
   const Held waits_for(g_python.attribute(task, "_fut_waiter"));
-  if (waits_for && depth < kMostTasks) add_chain(waits_for.object, depth + 1);
+  if (waits_for && depth < kMostTasks) add_awaited(waits_for.object, depth + 1);
   g_python.error_clear();
+}
+
+// A task, or several of them gathered: then the first that is under way.
+void Frames::add_awaited(Object future, int depth) {
+  const int before = size_;
+  add_chain(future, depth);
+  if (size_ > before) return;
+  const Held gathered(g_python.attribute(future, "_children"));
+  const Held children(gathered ? g_python.list_of(gathered.object) : nullptr);
+  const long count = children ? g_python.list_size(children.object) : 0;
+  for (long i = 0; i < count && size_ == before; ++i)
+    add_chain(g_python.list_item(children.object, i), depth);
 }
 
 bool Frames::read_awaited() {

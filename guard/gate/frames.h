@@ -28,6 +28,7 @@ class Frames {
  private:
   void add(Object frame);  // takes it over
   void add_chain(Object task, int depth);
+  void add_awaited(Object future, int depth);
   bool cut_at_kernels_own();
   void reverse();
 
