@@ -61,7 +61,7 @@ def in_readme(result):
     row = result["row"]
     if result.get("busy"):
         return row in ("mnist_b128", "resnet50_b8", "lstm_b32", "transformer_b16")
-    return row.removeprefix("fit_") in MODELS or row in (
+    return row.startswith("keras_") or row.removeprefix("fit_") in MODELS or row in (
         "resnet50_b8_bf16", "lstm_b32_bf16", "transformer_b16_bf16", "resnet50_b8_predict", "transformer_b16_predict",
         "start_mnist_b128", "resident_cnn64bn_b32", "image_folder", "load_resnet50")
 

@@ -1,7 +1,9 @@
-"""Keras as a peer: "keras-tensorflow", "keras-jax" and "keras-torch" call fit(); "tensorflow" runs the same network in a bare loop of
+"""Keras as a peer: "keras-tensorflow", "keras-jax" and "keras-torch" call fit(), as "keras-plimsoll" does for us; "tensorflow" runs the same network in a bare loop of
 steps, each one tf.function, as Keras's guide to custom training loops writes it."""
 import os
 import pathlib
+
+EAGER_CALLS = 20000
 
 
 def make_layers(row):
@@ -83,7 +85,23 @@ def fit_round(row):
     model = make_model(row)
     model.compile("adam", loss_of(row), metrics=["accuracy"])
     x, y = row.data()
+    if row.predict:
+        return lambda: model.predict(x, batch_size=row.batch, verbose=0)
     return lambda: model.fit(x, y, batch_size=row.batch, epochs=1, verbose=0)
+
+
+def op_round(row):
+    """(one round, what it counts as) of a row without a model."""
+    import keras
+    if row.op == "import":
+        return lambda: None, 1
+    a, b = (keras.ops.convert_to_tensor([float(i)] * 8) for i in range(2))
+
+    def many():
+        for _ in range(EAGER_CALLS):
+            keras.ops.add(a, b)
+
+    return many, EAGER_CALLS
 
 
 def tensorflow_round(row):
@@ -147,5 +165,7 @@ def threads_used(framework):
     if backend == "tensorflow":
         import tensorflow as tf
         return tf.config.threading.get_intra_op_parallelism_threads()
+    if backend == "plimsoll":
+        return len(os.sched_getaffinity(0))
     names = [(task / "comm").read_text() for task in pathlib.Path("/proc/self/task").iterdir()]
     return sum(name.startswith("tf_XLAEigen") for name in names)

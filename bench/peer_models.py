@@ -15,11 +15,13 @@ MODELS = {
 
 
 class Row:
-    """What a row's name says: [fit_|start_]MODEL[_bf16][_predict]. `model` is None for rows that train or run none."""
+    """What a row's name says: [keras_][fit_|start_]MODEL[_bf16][_predict]. `model` is None for rows that train or run none.
+    All rows with keras_ are about fit() and predict()."""
 
     def __init__(self, name, steps=None):
-        self.name = name
-        self.start, self.fit = name.startswith("start_"), name.startswith(("fit_", "start_"))
+        self.name, self.keras = name, name.startswith("keras_")
+        name = name.removeprefix("keras_")
+        self.start, self.fit = name.startswith("start_") or name == "import", self.keras or name.startswith(("fit_", "start_"))
         self.predict, rest = name.endswith("_predict"), name.removesuffix("_predict")
         self.bf16, rest = rest.endswith("_bf16"), rest.removesuffix("_bf16")
         self.op = rest

@@ -4,7 +4,8 @@
 
 prints a JSON line {"ready": true, "threads": n} after warm-up (of start_MODEL: after the first training step); n is how many threads
 the framework says it uses. Each line on standard input then asks for one round and is answered by a line {"value": v} in the row's
-unit. STEPS steps make a round, else as many as peer_models.py says. Frameworks: torch, torch-compile, torch-cpp, jax, tensorflow, keras-tensorflow, keras-jax, keras-torch, numpy.
+unit. STEPS steps make a round, else as many as peer_models.py says. Frameworks: torch, torch-compile, torch-cpp, jax, tensorflow, keras-tensorflow, keras-jax, keras-torch,
+keras-plimsoll (ours), numpy.
 """
 import functools
 import json
@@ -29,6 +30,8 @@ def make_round(framework, row, threads):
         count_threads = torch.get_num_threads
     else:
         count_threads = lambda: threads  # NumPy's BLAS has read OPENBLAS_NUM_THREADS
+    if row.keras and not row.model:
+        return *peer_keras.op_round(row), count_threads if row.op != "import" else lambda: threads
     if not row.model:
         import peer_ops
         return *peer_ops.make_round(framework, row), count_threads
@@ -54,7 +57,7 @@ def main():
         if time.perf_counter() - begin < 3:
             call()
     print(json.dumps({"ready": True, "threads": threads_used()}), file=answers, flush=True)
-    scale = 1e6 if name == "eager_add8" else 1e3
+    scale = 1e6 if "eager_add8" in name else 1e3
     for _ in sys.stdin:
         start = time.perf_counter()
         call()

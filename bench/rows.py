@@ -4,14 +4,20 @@ from peer_models import Row
 PACKAGES = {"torch": ["torch"], "torch-compile": ["torch"], "torch-cpp": ["torch"], "jax": ["jax"],
             "tensorflow": ["tensorflow", "keras"], "keras-tensorflow": ["keras", "tensorflow"], "keras-jax": ["keras", "jax"],
             "keras-torch": ["keras", "torch"], "numpy": ["numpy"]}
+# The same Keras script on every backend, ours among them, with PyTorch's own loop beside.
+KERAS_ROWS = {"keras_" + model: "ms" for model in (
+    "mlp100_b32", "mlp100_b32_predict", "mnist_b128", "cnn64bn_b32", "cnn100_b512", "resnet50_b8", "lstm_b32", "transformer_b16")} \
+    | {"keras_resident_cnn100_b512": "MiB", "keras_start_mlp100_b32": "s", "keras_import": "s", "keras_resident_import": "MiB",
+       "keras_eager_add8": "us"}
 KERAS = ["keras-tensorflow", "keras-jax", "keras-torch"]
 # Single steps against bare loops, fit() against fit() and a loop that does the same.
 STEP_PEERS = ["torch", "torch-compile", "jax", "tensorflow"]
 FIT_PEERS = [*KERAS, "torch", "torch-compile"]
 OP_PEERS = {"matmul_1024": ["torch", "torch-compile", "jax", "numpy"], "eager_add8": ["torch", "torch-cpp"], "compile_resnet50": []}
 # Rows about whole processes: from its start to the end of the first step of fit(), and the most memory fit() has taken.
-START_ROWS = ["start_mnist_b128"]
+START_ROWS = ["start_mnist_b128", "keras_start_mlp100_b32", "keras_import"]
 RESIDENT_ROWS = ["resident_" + m for m in ("mlp100_b32", "mnist_b128", "cnn64bn_b32", "resnet50_b8", "lstm_b32", "transformer_b16")]
+RESIDENT_ROWS += ["keras_resident_cnn100_b512", "keras_resident_import"]
 # What --busy measures where no row is named.
 BUSY_ROWS = ["mlp100_b32", "mnist_b128", "cnn64bn_b32", "resnet50_b8", "lstm_b32", "transformer_b16"]
 
@@ -22,11 +28,18 @@ def usual(rows, machine):
     return [row for row in rows if "bf16" not in row or (row in bf16 and "bf16" in machine)]
 
 
+def contest(name):
+    """What a contender runs for the row; of resident_ rows the size is looked at from outside."""
+    return name.replace("resident_", "") if name in KERAS_ROWS else name.replace("resident_", "fit_")
+
+
 def all_peers(name):
-    row = Row(name.replace("resident_", "fit_"))
-    if not row.model:
+    row = Row(contest(name))
+    if name in KERAS_ROWS and not row.model:
+        peers = KERAS
+    elif not row.model:
         peers = OP_PEERS.get(row.op, ["torch", "torch-compile", "jax"])
-    elif row.start or name.startswith("resident_"):
+    elif row.start or "resident_" in name:
         peers = [p for p in FIT_PEERS if p != "torch-compile"]  # which starts later than torch and holds more
     else:
         peers = FIT_PEERS if row.fit else STEP_PEERS

@@ -19,16 +19,18 @@ import load_resnet50
 import markdown
 from environment import HERE, ROOT, installed, machine_name, peers_python
 from harness import READY_TIMEOUT_S, Contender, Machine, busy, summary, take_turns
-from rows import BUSY_ROWS, RESIDENT_ROWS, START_ROWS, peers_of, usual
+from rows import BUSY_ROWS, KERAS_ROWS, RESIDENT_ROWS, START_ROWS, contest, peers_of, usual
 
 
 def commands(row, options):
     """{contender: command line}, {peer: why it is left out}."""
-    threads, run = str(options.threads), row.replace("resident_", "fit_")
+    threads, run = str(options.threads), contest(row)
     known = options.known.get((row, options.busy)) if options.fast else None
     peers, left_out = peers_of(row, options.versions, known)
     steps = ["1"] if options.smoke else []
     ours = {"ours": [options.program, "--row", run, "--threads", threads, "--serve"]}
+    if row in KERAS_ROWS:  # our backend for the same interpreter and script as everyone's
+        ours = {"ours": ["env", f"PYTHONPATH={ROOT / 'python'}", options.python, HERE / "peers.py", "keras-plimsoll", run, threads, *steps]}
     return ours | {p: [options.python, HERE / "peers.py", p, run, threads, *steps] for p in peers}, left_out
 
 
@@ -141,7 +143,7 @@ def arguments():
 
 def units_of(program):
     listed = subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout
-    return dict(line.split() for line in listed.splitlines()) | {row: unit for row, (_, unit) in SPECIAL.items()}
+    return dict(line.split() for line in listed.splitlines()) | {row: unit for row, (_, unit) in SPECIAL.items()} | KERAS_ROWS
 
 
 def main():

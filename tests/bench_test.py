@@ -153,6 +153,16 @@ class Peers(unittest.TestCase):
                          {"keras-tensorflow", "keras-jax", "keras-torch", "torch", "torch-compile"})
         self.assertIn("torch-compile", rows.peers_of("layernorm_4096x768", self.EVERYTHING)[0])
 
+    def test_keras_scripts_are_put_beside_keras_and_torch(self):
+        everyone = {"keras-tensorflow", "keras-jax", "keras-torch", "torch", "torch-compile"}
+        self.assertEqual(set(rows.peers_of("keras_lstm_b32", self.EVERYTHING)[0]), everyone)
+        self.assertEqual(set(rows.peers_of("keras_eager_add8", self.EVERYTHING)[0]), {"keras-tensorflow", "keras-jax", "keras-torch"})
+        options = types.SimpleNamespace(threads=2, fast=False, smoke=False, versions=self.EVERYTHING, python="python", program="bench")
+        lines, _ = run.commands("keras_resident_cnn100_b512", options)
+        ours, jax = (list(map(str, lines[name])) for name in ("ours", "keras-jax"))
+        self.assertEqual([a.replace("keras-plimsoll", "keras-jax") for a in ours[2:]], jax)
+        self.assertIn("keras_cnn100_b512", jax)
+
     def test_half_precision_has_both_forms_of_torch(self):
         self.assertEqual(rows.peers_of("lstm_b32_bf16", self.EVERYTHING)[0],
                          ["torch", "torch-bf16", "torch-compile", "torch-compile-bf16", "jax", "tensorflow"])
@@ -179,6 +189,9 @@ class Peers(unittest.TestCase):
         self.assertEqual((row.model, row.fit, row.predict, row.bf16, row.resnet_v1), ("resnet50_b8", True, False, False, True))
         row = Row("lstm_b32_bf16_predict")
         self.assertEqual((row.model, row.fit, row.predict, row.bf16), ("lstm_b32", False, True, True))
+        row = Row("keras_mlp100_b32_predict")
+        self.assertEqual((row.model, row.fit, row.predict, row.keras), ("mlp100_b32", True, True, True))
+        self.assertTrue(Row("keras_import").start)
         self.assertIsNone(Row("matmul_1024").model)
         self.assertTrue(all(Row(model).model == model for model in MODELS))
 

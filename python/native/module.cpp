@@ -4,6 +4,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
@@ -34,22 +35,6 @@ TensorType type_of(const std::string& dtype, const std::vector<int64_t>& shape) 
   return {dtype_named(dtype), Shape(shape)};
 }
 
-// A view of a Python object's bytes.
-class Bytes {
- public:
-  Bytes(nb::handle object, int flags) {
-    if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) throw nb::python_error();
-  }
-  ~Bytes() { PyBuffer_Release(&view_); }
-  Bytes(const Bytes&) = delete;
-  Bytes& operator=(const Bytes&) = delete;
-  void* data() const { return view_.buf; }
-  int64_t size() const { return view_.len; }
-
- private:
-  Py_buffer view_;
-};
-
 std::unique_ptr<PyTensor> from_buffer(const std::string& dtype, const std::vector<int64_t>& shape,
                                       nb::handle object) {
   const TensorType type = type_of(dtype, shape);
@@ -60,7 +45,7 @@ std::unique_ptr<PyTensor> from_buffer(const std::string& dtype, const std::vecto
 }
 
 void copy_to(const PyTensor& tensor, nb::handle object) {
-  const Tensor& t = tensor.get();
+  const Tensor& t = tensor.concrete();
   const Bytes bytes(object, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE);
   const int64_t size = byte_size(t.dtype(), t.shape());
   require(bytes.size() == size, "tensor", "expected room for ", size, " bytes, got ", bytes.size());
@@ -121,6 +106,16 @@ void translate(const std::exception_ptr& thrown, void*) {
   }
 }
 
+nb::dict as_dict(const MemoryReport& r) {
+  nb::dict d;
+  d["arena"] = r.arena;
+  d["variables"] = r.variables;
+  d["constants"] = r.constants;
+  d["program"] = r.program;
+  d["layers"] = nb::cast(r.layers);
+  return d;
+}
+
 CompileOptions options_of(int threads, const std::string& device) {
   CompileOptions options;
   options.threads = threads;
@@ -143,25 +138,39 @@ NB_MODULE(_native, m) {
       .def_prop_ro("ndim", [](const PyTensor& t) { return t.type().shape.rank(); })
       .def_prop_ro("size", [](const PyTensor& t) { return t.type().shape.elements(); })
       .def_prop_ro("is_symbolic", &PyTensor::is_symbolic)
-      .def("_item", [](const PyTensor& t) { return t.get().item(); })
+      .def("_item", [](const PyTensor& t) { return t.concrete().item(); })
       .def("_copy_to", copy_to, "buffer"_a);
   m.attr("Tensor").attr("__module__") = "plimsoll";
 
   nb::class_<Storage>(m, "Storage")
       .def("value", &Storage::value)
       .def(
-          "assign", [](Storage& s, const PyTensor& t) { s.assign(t.get()); }, "value"_a);
+          "assign", [](Storage& s, const PyTensor& t) { s.assign(t.concrete()); }, "value"_a);
   m.def(
-      "make_storage", [](const PyTensor& t) { return std::make_shared<Storage>(t.get()); }, "value"_a);
+      "make_storage", [](const PyTensor& t) { return std::make_shared<Storage>(t.concrete()); }, "value"_a);
+
+  nb::class_<Workplace>(m, "Workplace").def(nb::init<>());
+
+  nb::class_<Rows>(m, "Rows").def(nb::init<const std::vector<nb::object>&>(), "arrays"_a);
 
   nb::class_<PyProgram>(m, "Program")
       .def("run", &PyProgram::run, "inputs"_a)
+      .def(
+          "run_rows",
+          [](PyProgram& p, Rows& rows, nb::object order, int64_t first, int64_t batches, double seconds,
+             const std::vector<nb::object>& into) {
+            PyProgram::Round round = p.run_rows(rows, order, first, batches, seconds, into);
+            return nb::make_tuple(round.done, nb::cast(std::move(round.last)));
+          },
+          "rows"_a, "order"_a.none(), "first"_a, "batches"_a, "seconds"_a, "into"_a)
       .def_prop_ro("arena_bytes", [](const PyProgram& p) { return p.memory().arena; })
       .def_prop_ro("variable_bytes", [](const PyProgram& p) { return p.memory().variables; })
       .def("text", &PyProgram::text);
 
   nb::class_<Trace>(m, "Trace")
-      .def(nb::init<>())
+      .def(nb::init<bool>(), "eager"_a = false)
+      .def("watched", &Trace::watched, "value"_a)
+      .def("finish", &Trace::finish)
       .def(
           "input",
           [](Trace& t, const std::string& name, const std::string& dtype, const std::vector<int64_t>& shape) {
@@ -175,10 +184,18 @@ NB_MODULE(_native, m) {
       .def("text", &Trace::text)
       .def(
           "compile",
-          [](Trace& t, const Tensors& outputs,
-             const std::vector<std::pair<std::shared_ptr<Storage>, const PyTensor*>>& updates, int threads,
-             const std::string& device) { return t.compile(outputs, updates, options_of(threads, device)); },
-          "outputs"_a, "updates"_a, "threads"_a = 0, "device"_a = "");
+          [](Trace& t, const Tensors& outputs, const Trace::Updates& updates,
+             std::shared_ptr<Workplace> place, int threads, const std::string& device) {
+            return t.compile(outputs, updates, place ? place : std::make_shared<Workplace>(),
+                             options_of(threads, device));
+          },
+          "outputs"_a, "updates"_a, "place"_a.none() = nb::none(), "threads"_a = 0, "device"_a = "")
+      .def(
+          "forecast",
+          [](Trace& t, const Tensors& outputs, const Trace::Updates& updates) {
+            return as_dict(t.forecast(outputs, updates));
+          },
+          "outputs"_a, "updates"_a);
 
   m.def("apply", apply_op, "op"_a, "inputs"_a, "attrs"_a);
   m.def("gradients", gradients_of, "ys"_a, "xs"_a, "dys"_a);
@@ -188,7 +205,7 @@ NB_MODULE(_native, m) {
   m.def("scan", scan_op, "carry"_a, "xs"_a, "length"_a, "body"_a, "reverse"_a = false);
   m.def("custom_vjp", custom_vjp_op, "ys"_a, "xs"_a, "backward"_a);
   m.def("remat", remat_op, "operands"_a, "body"_a);
-  m.def("is_tracing", [] { return current_tracing() != nullptr; });
+  m.def("is_tracing", [] { return current_tracing() != nullptr && !current_tracing()->eager; });
 
   m.def("from_buffer", from_buffer, "dtype"_a, "shape"_a, "buffer"_a);
   m.def("full", full, "dtype"_a, "shape"_a, "value"_a);
@@ -201,6 +218,7 @@ NB_MODULE(_native, m) {
     const MemoryUse use = memory_use();
     return nb::make_tuple(use.engine, use.engine_peak, use.resident, use.resident_peak, use.limit);
   });
+  m.def("parse_memory", parse_memory, "text"_a);
   m.def("memory_text", memory_text, "bytes"_a);
   m.def("_set_line_error", [](nb::object type) { line_error() = std::move(type); });
 }

@@ -41,7 +41,7 @@ Attr attr_of(const OpDef& op, const AttrDef& def, nb::handle value) {
         require(dtype.has_value(), op.name, "expected a dtype, got '", name, "'");
         return *dtype;
       }
-      case AttrKind::tensor: return nb::cast<const PyTensor&>(value).get();
+      case AttrKind::tensor: return nb::cast<const PyTensor&>(value).concrete();
       case AttrKind::graph: break;
     }
   } catch (const nb::cast_error&) {
@@ -109,7 +109,8 @@ NewTensors apply_op(const std::string& name, const Tensors& inputs, const nb::di
     return only;
   }
   const std::shared_ptr<Tracing>& tracing = current_tracing();
-  if (tracing && tracing->graph && std::ranges::none_of(in, symbolic) && is_large(op, in, attrs))
+  if (tracing && tracing->graph && !tracing->eager && std::ranges::none_of(in, symbolic) &&
+      is_large(op, in, attrs))
     return wrap(tracing->graph->add(op, in, std::move(attrs)));
   return wrap(apply(op, in, std::move(attrs)));
 }
@@ -123,7 +124,7 @@ NewTensors gradients_of(const Tensors& ys, const Tensors& xs, const Tensors& dys
 
 std::unique_ptr<PyTensor> recorded(const PyTensor& tensor) {
   const std::shared_ptr<Tracing>& tracing = current_tracing();
-  if (tensor.is_symbolic() || !tracing || !tracing->graph) return wrap(tensor.get());
+  if (tensor.is_symbolic() || !tracing || !tracing->graph || tracing->eager) return wrap(tensor.get());
   return wrap(tracing->graph->constant(tensor.get()));
 }
 

@@ -2,23 +2,54 @@
 
 #include <algorithm>
 
+#include "graph/op.h"
 #include "plimsoll/contents.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll::python {
 
+void Tracing::compute() {
+  values.resize(graph->values().size());
+  for (; computed < graph->nodes().size(); ++computed) {
+    const Node& node = graph->node(static_cast<NodeId>(computed));
+    std::vector<Tensor> in;
+    for (const ValueId id : node.inputs) in.push_back(values[id]->concrete());
+    const std::vector<Tensor> out = apply_eager(*node.op, in, node.attrs);
+    for (size_t i = 0; i < out.size(); ++i) values[node.outputs[i]] = std::make_shared<PyTensor>(out[i]);
+  }
+}
+
+PyTensor::PyTensor(Tensor symbolic, std::shared_ptr<Tracing> tracing)
+    : tensor_(std::move(symbolic)), tracing_(std::move(tracing)) {
+  if (tracing_->eager) value_ = tracing_->values[tensor_.id()];
+}
+
 PyTensor::~PyTensor() {
   if (storage_) std::erase(storage_->views_, this);
 }
 
+const Tensor& PyTensor::concrete() const {
+  require(!is_symbolic(), "tensor", "expected one with a value, got one of a step that is being traced");
+  return value_ ? value_->concrete() : tensor_;
+}
+
 const Tensor& PyTensor::get() const {
+  if (value_ && (tracing_->graph == nullptr || current_tracing() != tracing_)) return value_->concrete();
   require(tracing_ == nullptr || tracing_->graph != nullptr, "tensor",
           "expected a value, got one of a step that was being traced and has ended: do not keep tensors "
           "from inside a train_step, a call() or a loop body in an attribute or a list outside of it");
   return tensor_;
 }
 
+void Storage::wait() {
+  while (const std::shared_ptr<Workplace> writer = writer_) {
+    if (writer->is_mine()) return;
+    writer->wait();
+  }
+}
+
 std::unique_ptr<PyTensor> Storage::value() {
+  wait();
   auto view = std::make_unique<PyTensor>(tensor_);
   view->storage_ = shared_from_this();
   views_.push_back(view.get());
@@ -27,6 +58,7 @@ std::unique_ptr<PyTensor> Storage::value() {
 
 void Storage::assign(const Tensor& value) {
   if (value.buffer() == tensor_.buffer()) return;
+  wait();
   detach();
   plimsoll::assign(tensor_, value);
 }
@@ -50,6 +82,7 @@ std::unique_ptr<PyTensor> wrap(Tensor tensor) {
   if (!tensor.is_symbolic()) return std::make_unique<PyTensor>(std::move(tensor));
   const std::shared_ptr<Tracing>& tracing = current_tracing();
   require(tracing != nullptr, "tensor", "expected to be inside of a trace");
+  if (tracing->eager) tracing->compute();
   return std::make_unique<PyTensor>(std::move(tensor), tracing);
 }
 

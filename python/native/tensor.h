@@ -8,38 +8,51 @@
 
 #include "plimsoll/graph.h"
 #include "plimsoll/tensor.h"
+#include "workplace.h"
 
 namespace plimsoll::python {
 
-// The graph that values of one trace, or of the body of a loop in it, belong to.
+class PyTensor;
+class Storage;
+
+// The graph that values of one trace, or of the body of a loop in it, belong to. An eager one is a tape: what
+// is recorded is computed at once too, so that its values can be looked at, and gradients be asked for later.
 struct Tracing {
   Graph* graph = nullptr;  // null once it has ended
-};
+  bool eager = false;
+  std::vector<std::shared_ptr<PyTensor>> values = {};  // eager: what each value of the graph is
+  size_t computed = 0;                                 // eager: nodes that have theirs
 
-class Storage;
+  void compute();
+};
 
 class PyTensor {
  public:
   explicit PyTensor(Tensor concrete) : tensor_(std::move(concrete)) {}
-  PyTensor(Tensor symbolic, std::shared_ptr<Tracing> tracing)
-      : tensor_(std::move(symbolic)), tracing_(std::move(tracing)) {}
+  // One of an eager trace needs what it stands for.
+  PyTensor(Tensor symbolic, std::shared_ptr<Tracing> tracing);
   PyTensor(const PyTensor&) = delete;
   PyTensor& operator=(const PyTensor&) = delete;
   ~PyTensor();
 
-  // Throws Error{invalid_argument} if it belongs to a trace that has ended.
+  // As an operand of what is done now. Throws Error{invalid_argument} if it belongs to a trace that has
+  // ended.
   const Tensor& get() const;
+  // What it stands for. Throws Error{invalid_argument} if that is not known before the trace is run.
+  const Tensor& concrete() const;
   const TensorType& type() const { return tensor_.type(); }
-  bool is_symbolic() const { return tracing_ != nullptr; }
+  bool is_symbolic() const { return tracing_ != nullptr && value_ == nullptr; }
 
  private:
   friend class Storage;
   Tensor tensor_;
   std::shared_ptr<Tracing> tracing_;
+  std::shared_ptr<PyTensor> value_;   // of an eager trace
   std::shared_ptr<Storage> storage_;  // whose contents these are, until it is written
 };
 
-// The bytes of a variable. Programs write them in place; whoever holds a value() keeps what it was.
+// The bytes of a variable. Programs write them in place; whoever holds a value() keeps what it was. All needs
+// the interpreter's lock, and waits while a Program of another thread writes.
 class Storage : public std::enable_shared_from_this<Storage> {
  public:
   explicit Storage(const Tensor& initial) : tensor_(initial.copy()) {}
@@ -49,14 +62,18 @@ class Storage : public std::enable_shared_from_this<Storage> {
   void assign(const Tensor& value);
   // Before they are written: gives each value() still held bytes of its own.
   void detach();
+  // Who writes from now on; nullptr: nobody.
+  void set_writer(std::shared_ptr<Workplace> writer) { writer_ = std::move(writer); }
 
  private:
   friend class PyTensor;
+  void wait();
   Tensor tensor_;
   std::vector<PyTensor*> views_;
+  std::shared_ptr<Workplace> writer_;
 };
 
-// The trace that this thread is in; null outside of any.
+// The trace that this thread is in; nullptr outside of any.
 std::shared_ptr<Tracing>& current_tracing();
 
 std::unique_ptr<PyTensor> wrap(Tensor tensor);

@@ -1,23 +1,8 @@
 #include "trace.h"
 
-#include <nanobind/nanobind.h>
-
 #include "plimsoll/error.h"
 
 namespace plimsoll::python {
-
-std::vector<std::unique_ptr<PyTensor>> PyProgram::run(const std::vector<const PyTensor*>& inputs) {
-  std::vector<Tensor> in;
-  in.reserve(inputs.size());
-  for (const PyTensor* t : inputs) in.push_back(t->get());
-  for (const std::shared_ptr<Storage>& s : written_) s->detach();
-  std::vector<Tensor> out;
-  {
-    const nanobind::gil_scoped_release released;
-    out = program_(in);
-  }
-  return wrap(std::move(out));
-}
 
 std::unique_ptr<PyTensor> Trace::input(const std::string& name, const TensorType& type) {
   require(tracing_->graph != nullptr, "trace", "expected one that has not ended");
@@ -27,7 +12,25 @@ std::unique_ptr<PyTensor> Trace::input(const std::string& name, const TensorType
 std::unique_ptr<PyTensor> Trace::variable(const std::string& name, const std::shared_ptr<Storage>& storage) {
   require(tracing_->graph != nullptr, "trace", "expected one that has not ended");
   storages_.push_back(storage);
-  return std::make_unique<PyTensor>(graph_.variable(name, storage->tensor()), tracing_);
+  const Tensor variable = graph_.variable(name, storage->tensor());
+  return tracing_->eager ? known(variable, storage->value()) : std::make_unique<PyTensor>(variable, tracing_);
+}
+
+std::unique_ptr<PyTensor> Trace::watched(const PyTensor& value) {
+  require(tracing_->graph != nullptr && tracing_->eager, "trace", "expected an eager one that has not ended");
+  return known(graph_.input("", value.type().dtype, value.type().shape),
+               std::make_shared<PyTensor>(value.concrete()));
+}
+
+std::unique_ptr<PyTensor> Trace::known(const Tensor& symbolic, std::shared_ptr<PyTensor> value) {
+  tracing_->values.resize(graph_.values().size());
+  tracing_->values[symbolic.id()] = std::move(value);
+  return std::make_unique<PyTensor>(symbolic, tracing_);
+}
+
+void Trace::finish() noexcept {
+  tracing_->graph = nullptr;
+  tracing_->values.clear();
 }
 
 void Trace::enter() {
@@ -41,21 +44,29 @@ void Trace::exit() {
   before_.pop_back();
 }
 
-std::unique_ptr<PyProgram> Trace::compile(
-    const std::vector<const PyTensor*>& outputs,
-    const std::vector<std::pair<std::shared_ptr<Storage>, const PyTensor*>>& updates,
-    const CompileOptions& options) {
+void Trace::end(const std::vector<const PyTensor*>& outputs, const Updates& updates) {
   require(tracing_->graph != nullptr, "trace", "expected one that has not ended");
   const auto value = [&](const PyTensor& t) { return t.is_symbolic() ? t.get() : graph_.constant(t.get()); };
   for (size_t i = 0; i < outputs.size(); ++i) graph_.output(concat("y", i), value(*outputs[i]));
-  std::vector<std::shared_ptr<Storage>> written;
-  for (const auto& [storage, next] : updates) {
+  for (const auto& [storage, next] : updates)
     graph_.update(graph_.variable("", storage->tensor()), value(*next));
-    written.push_back(storage);
-  }
-  tracing_->graph = nullptr;
+  finish();
+}
+
+std::unique_ptr<PyProgram> Trace::compile(const std::vector<const PyTensor*>& outputs, const Updates& updates,
+                                          const std::shared_ptr<Workplace>& place, CompileOptions options) {
+  end(outputs, updates);
+  Writes written;
+  for (const auto& [storage, next] : updates) written.push_back(storage);
+  const Workplace::Turn turn(place);
   const nanobind::gil_scoped_release released;
-  return std::make_unique<PyProgram>(graph_, std::move(written), options);
+  return std::make_unique<PyProgram>(graph_, std::move(written), place, std::move(options));
+}
+
+MemoryReport Trace::forecast(const std::vector<const PyTensor*>& outputs, const Updates& updates) {
+  end(outputs, updates);
+  const nanobind::gil_scoped_release released;
+  return Program::forecast(graph_);
 }
 
 }  // namespace plimsoll::python

@@ -7,34 +7,55 @@
 #include <vector>
 
 #include "plimsoll/program.h"
+#include "rows.h"
 #include "tensor.h"
 
 namespace plimsoll::python {
 
+using Writes = std::vector<std::shared_ptr<Storage>>;
+using Outputs = std::vector<std::unique_ptr<PyTensor>>;
+
 class PyProgram {
  public:
-  PyProgram(const Graph& graph, std::vector<std::shared_ptr<Storage>> written, const CompileOptions& options)
-      : program_(Program::compile(graph, options)), written_(std::move(written)) {}
+  PyProgram(const Graph& graph, Writes written, std::shared_ptr<Workplace> place, CompileOptions options);
 
-  // Without the interpreter's lock while it runs.
-  std::vector<std::unique_ptr<PyTensor>> run(const std::vector<const PyTensor*>& inputs);
+  // Without the interpreter's lock while it runs; so does run_rows.
+  Outputs run(const std::vector<const PyTensor*>& inputs);
+
+  // Steps over `batches` batches of rows from `first` on, in the order that `order` says (empty: theirs).
+  // Returns after `seconds` at the latest, though not before a step has ended; signals are handled meanwhile.
+  // `into`: for each output bytes where those of all steps are put one after the other; or empty.
+  struct Round {
+    int64_t done = 0;  // batches
+    Outputs last;      // of the last of them
+  };
+  Round run_rows(Rows& rows, nanobind::handle order, int64_t first, int64_t batches, double seconds,
+                 const std::vector<nanobind::object>& into);
+
   const MemoryReport& memory() const { return program_.memory(); }
   std::string text() const { return program_.text(); }
 
  private:
+  class Writing;
   Program program_;
-  std::vector<std::shared_ptr<Storage>> written_;
+  Writes written_;
+  std::shared_ptr<Workplace> place_;
+  std::vector<TensorType> inputs_, outputs_;
 };
 
 // While it is entered, ops on concrete tensors that make something large are recorded too.
 class Trace {
  public:
-  Trace() : tracing_(std::make_shared<Tracing>()) { tracing_->graph = &graph_; }
-  ~Trace() { tracing_->graph = nullptr; }
+  using Updates = std::vector<std::pair<std::shared_ptr<Storage>, const PyTensor*>>;
+
+  explicit Trace(bool eager) : tracing_(std::make_shared<Tracing>(Tracing{&graph_, eager})) {}
+  ~Trace() { finish(); }
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
   std::unique_ptr<PyTensor> input(const std::string& name, const TensorType& type);
+  // An input of an eager trace, that gradients can be taken to.
+  std::unique_ptr<PyTensor> watched(const PyTensor& value);
   // The same one for the same storage.
   std::unique_ptr<PyTensor> variable(const std::string& name, const std::shared_ptr<Storage>& storage);
   void enter();
@@ -42,14 +63,17 @@ class Trace {
   // Names of layers for what is recorded from now on; returns the one before.
   std::string set_layer(std::string layer) { return graph_.set_layer(std::move(layer)); }
 
-  // After it the trace has ended and its tensors are dead. `updates`: (variable, what it is after a run).
-  std::unique_ptr<PyProgram> compile(
-      const std::vector<const PyTensor*>& outputs,
-      const std::vector<std::pair<std::shared_ptr<Storage>, const PyTensor*>>& updates,
-      const CompileOptions& options);
+  // Its tensors are dead, those of an eager one go on as what they stand for.
+  void finish() noexcept;
+  // After these the trace has ended. `updates`: (variable, what it is after a run).
+  std::unique_ptr<PyProgram> compile(const std::vector<const PyTensor*>& outputs, const Updates& updates,
+                                     const std::shared_ptr<Workplace>& place, CompileOptions options);
+  MemoryReport forecast(const std::vector<const PyTensor*>& outputs, const Updates& updates);
   std::string text() const { return graph_.text(); }
 
  private:
+  void end(const std::vector<const PyTensor*>& outputs, const Updates& updates);
+  std::unique_ptr<PyTensor> known(const Tensor& symbolic, std::shared_ptr<PyTensor> value);
   Graph graph_;
   std::shared_ptr<Tracing> tracing_;
   std::vector<std::shared_ptr<Tracing>> before_;

@@ -12,7 +12,7 @@ def step_text(model, x, y, optimizer="adam", loss="mse"):
     model.compile(optimizer=optimizer, loss=loss)
     model.train_on_batch(x, y)
     (made,) = model.train_function.steps.programs.values()
-    return made[0].text()
+    return made.program.text()
 
 
 def ops_in(text):

@@ -46,10 +46,10 @@ def full(value, dtype, shape=()):
 
 
 class Step:
-    """A step that is being traced: what each variable is at its beginning, and what it is now."""
+    """A step that is being traced: what each variable is at its beginning, and what it is now. An eager one computes as it goes."""
 
-    def __init__(self):
-        self.trace = _native.Trace()
+    def __init__(self, eager=False):
+        self.trace = _native.Trace(eager)
         self.initial, self.now = {}, {}  # storage -> tensor
         self.inputs = []
 
@@ -66,9 +66,20 @@ class Step:
         self.read(storage, name)
         self.now[storage] = value
 
-    def compile(self, outputs, device=""):
-        updates = [(s, t) for s, t in self.now.items() if t is not self.initial[s]]
-        return self.trace.compile(list(outputs), updates, device=device)
+    def updates(self):
+        return [(s, t) for s, t in self.now.items() if t is not self.initial[s]]
+
+    def compile(self, outputs, place=None, device=""):
+        return self.trace.compile(list(outputs), self.updates(), place, device=device)
+
+    def forecast(self, outputs):
+        return self.trace.forecast(list(outputs), self.updates())
+
+    def finish(self):
+        """Of an eager one: variables become what they are at its end."""
+        self.trace.finish()
+        for storage, value in self.updates():
+            storage.assign(value)
 
 
 _local = threading.local()

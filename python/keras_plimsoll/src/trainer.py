@@ -9,57 +9,58 @@ from keras.src.trainers import trainer as base_trainer
 from keras.src.trainers.data_adapters import array_slicing, data_adapter_utils
 from keras.src.trainers.epoch_iterator import EpochIterator
 from keras.src.utils import traceback_utils
-from keras.src.utils.python_utils import pythonify_logs
+from keras.src.utils.python_utils import is_default, pythonify_logs
 
 from keras_plimsoll.src import engine
+from keras_plimsoll.src.feed import feed_of
 from keras_plimsoll.src.ops.core import convert_to_numpy, convert_to_tensor
+from keras_plimsoll.src.steps import EagerSteps, Steps, Workshop, is_array
 from plimsoll import _native
 
-MOST_PROGRAMS = 64  # of one model; the one not used for longest goes first
+FOREVER = float("inf")
+BAR_SECONDS = 0.05  # between updates of the progress bar
+SAVERS = (callbacks_module.ModelCheckpoint, callbacks_module.BackupAndRestore)
 
 
 def gradients(loss, variables):
-    """d loss / d variable for each, inside of a traced step; zeros for those that the loss does not depend on."""
+    """d loss / d variable for each, inside of a step; zeros for those that the loss does not depend on."""
     step = engine.current_step()
     if step is None:
-        raise RuntimeError("gradients() works inside of a step that is being traced: a train_step")
+        raise RuntimeError("gradients() works inside of a step: a train_step, or a function given to plimsoll.value_and_grad")
     with_storage = [v for v in variables if v._storage in step.initial]
     grads = _native.gradients([loss], [step.initial[v._storage] for v in with_storage], [])
     found = {id(v): g for v, g in zip(with_storage, grads)}
     return [found[id(v)] if id(v) in found else convert_to_tensor(np.zeros(v.shape), v.dtype) for v in variables]
 
 
-class Steps:
-    """The Programs of one kind of step, by the types of a batch."""
-
-    def __init__(self, function):
-        self.function, self.programs = function, {}
-
-    def __call__(self, batch):
-        leaves = [convert_to_tensor(x) if _is_array(x) else x for x in tree.flatten(batch)]
-        key = tuple((x.dtype, x.shape) if isinstance(x, engine.Tensor) else repr(x) for x in leaves)
-        key = (key, str(tree.map_structure(lambda x: 0, batch)))
-        made = self.programs.pop(key, None) or self.trace(batch, leaves)
-        self.programs[key] = made
-        if len(self.programs) > MOST_PROGRAMS:
-            self.programs.pop(next(iter(self.programs)))
-        program, structure, outputs = made
-        results = iter(program.run([x for x in leaves if isinstance(x, engine.Tensor)]))
-        return tree.pack_sequence_as(structure, [next(results) if of_step else x for x, of_step in outputs])
-
-    def trace(self, batch, leaves):
-        step = engine.Step()
-        symbolic = [step.input(x.dtype, x.shape) if isinstance(x, engine.Tensor) else x for x in leaves]
-        with engine.tracing(step):
-            structure = self.function(tree.pack_sequence_as(batch, symbolic))
-            flat = [x.value if isinstance(x, backend.Variable) else x for x in tree.flatten(structure)]
-        outputs = [(None if isinstance(x, engine.Tensor) else x, isinstance(x, engine.Tensor)) for x in flat]
-        program = step.compile([x for x in flat if isinstance(x, engine.Tensor)])
-        return program, structure, outputs
+def _watches(callback, kind):
+    """Whether a callback wants to see each batch."""
+    if isinstance(callback, callbacks_module.ProgbarLogger):
+        return False
+    hooks = [f"on_{kind}_batch_begin", f"on_{kind}_batch_end"]
+    if isinstance(callback, SAVERS) and callback.save_freq == "epoch":
+        saver = next(s for s in SAVERS if isinstance(callback, s))
+        return any(getattr(type(callback), hook) is not getattr(saver, hook) for hook in hooks)
+    hooks += ["on_batch_begin", "on_batch_end"] if kind == "train" else []
+    return not all(is_default(getattr(callback, hook)) for hook in hooks)
 
 
-def _is_array(x):
-    return isinstance(x, (np.ndarray, np.generic, engine.Tensor)) or (hasattr(x, "__array__") and hasattr(x, "dtype"))
+class _Pace:
+    """How many batches at most, and for how many seconds, run before callbacks are called."""
+
+    def __init__(self, callbacks, kind, steps_per_execution):
+        self.watched = any(_watches(c, kind) for c in callbacks.callbacks)
+        self.each = steps_per_execution
+        self.bar = any(isinstance(c, callbacks_module.ProgbarLogger) and c.verbose == 1 for c in callbacks.callbacks)
+        self.seconds = BAR_SECONDS if self.bar and not self.watched else FOREVER
+
+    def most(self, at, batches):
+        if self.watched:
+            return self.each
+        return 1 if self.bar and at == 0 else batches  # the bar leaves the first step out of its mean
+
+    def end(self, begin, end):
+        return begin + self.each - 1 if self.watched else end - 1
 
 
 class Trainer(base_trainer.Trainer):
@@ -96,25 +97,47 @@ class Trainer(base_trainer.Trainer):
 
     def make_train_function(self, force=False):
         if self.train_function is None or force:
-            self.train_function = _over_batches(Steps(self.train_step))
+            self.train_function = _over_batches(self._steps(self.train_step))
         return self.train_function
 
     def make_test_function(self, force=False):
         if self.test_function is None or force:
-            self.test_function = _over_batches(Steps(self.test_step))
+            self.test_function = _over_batches(self._steps(self.test_step))
         return self.test_function
 
     def make_predict_function(self, force=False):
-        if self.predict_function is not None and not force:
-            return self.predict_function
-        one = Steps(self.predict_step)
+        if self.predict_function is None or force:
+            self.predict_function = _concatenated(self._steps(self.predict_step))
+        return self.predict_function
 
-        def predict(data):
-            outputs = [tree.map_structure(convert_to_numpy, one(batch)) for batch in data]
-            return outputs[0] if len(outputs) == 1 else tree.map_structure(lambda *parts: np.concatenate(parts), *outputs)
+    def _steps(self, function):
+        if self.run_eagerly:
+            return EagerSteps(function)
+        if getattr(self, "_workshop", None) is None:
+            self._workshop = Workshop()
+        return Steps(function, self._workshop)
 
-        self.predict_function = predict
-        return predict
+    def _run_batches(self, kind, iterator, feed, function, callbacks):
+        """Over one epoch: the logs of its last batch."""
+        begin_hook, end_hook = (getattr(callbacks, f"on_{kind}_batch_{edge}") for edge in ("begin", "end"))
+        stop = {"train": "stop_training", "test": "stop_evaluating"}[kind]
+        logs = {}
+        if feed is None:
+            for begin, end, data in iterator:
+                begin_hook(begin)
+                logs = function(data)
+                end_hook(end, pythonify_logs(logs))
+                if getattr(self, stop):
+                    break
+            return logs
+        at, pace = 0, _Pace(callbacks, kind, self.steps_per_execution)
+        feed.begin_epoch()
+        while at < feed.batches and not getattr(self, stop):
+            begin = at
+            begin_hook(begin)
+            at, logs = feed.run(function.steps, begin, pace.most(begin, feed.batches), pace.seconds)
+            end_hook(pace.end(begin, at), pythonify_logs(logs))
+        return logs
 
     def _symbolic_build(self, iterator=None, data_batch=None):
         """Makes all variables of the model, its metrics, its loss and its optimizer, without running anything."""
@@ -128,7 +151,7 @@ class Trainer(base_trainer.Trainer):
                     break
 
             def symbolic(x):
-                return KerasTensor(x.shape, backend.standardize_dtype(x.dtype)) if _is_array(x) else x
+                return KerasTensor(x.shape, backend.standardize_dtype(x.dtype)) if is_array(x) else x
 
             x, y, sample_weight = data_adapter_utils.unpack_x_y_sample_weight(tree.map_structure(symbolic, data_batch))
             try:
@@ -170,7 +193,7 @@ class Trainer(base_trainer.Trainer):
         iterator.reset()
         callbacks = self._callbacks_of(callbacks, verbose, epochs, iterator.num_batches)
         self.stop_training = False
-        self.make_train_function()
+        feed = _feed(iterator, self.make_train_function())
         callbacks.on_train_begin()
         training_logs, logs = {}, {}
         initial_epoch = self._initial_epoch or initial_epoch
@@ -178,12 +201,7 @@ class Trainer(base_trainer.Trainer):
             self.reset_metrics()
             callbacks.on_epoch_begin(epoch)
             with iterator.catch_stop_iteration():
-                for begin_step, end_step, data in iterator:
-                    callbacks.on_train_batch_begin(begin_step)
-                    logs = self.train_function(data)
-                    callbacks.on_train_batch_end(end_step, pythonify_logs(logs))
-                    if self.stop_training:
-                        break
+                logs = self._run_batches("train", iterator, feed, self.train_function, callbacks)
             epoch_logs = dict(pythonify_logs(self._get_metrics_result_or_logs(logs)))
             if validation_data is not None and self._should_eval(epoch, validation_freq):
                 if getattr(self, "_eval_epoch_iterator", None) is None:
@@ -219,17 +237,11 @@ class Trainer(base_trainer.Trainer):
         self._symbolic_build(iterator=iterator)
         iterator.reset()
         callbacks = self._callbacks_of(callbacks, verbose, 1, iterator.num_batches)
-        self.make_test_function()
+        feed = _feed(iterator, self.make_test_function())
         self.stop_evaluating = False
         callbacks.on_test_begin()
-        logs = {}
         self.reset_metrics()
-        for begin_step, end_step, data in iterator:
-            callbacks.on_test_batch_begin(begin_step)
-            logs = self.test_function(data)
-            callbacks.on_test_batch_end(end_step, pythonify_logs(logs))
-            if self.stop_evaluating:
-                break
+        logs = self._run_batches("test", iterator, feed, self.test_function, callbacks)
         logs = pythonify_logs(self._get_metrics_result_or_logs(logs))
         callbacks.on_test_end(logs)
         return logs if return_dict else self._flatten_metrics_in_order(logs)
@@ -244,22 +256,40 @@ class Trainer(base_trainer.Trainer):
                 break
             iterator.reset()
         callbacks = self._callbacks_of(callbacks, verbose, 1, iterator.num_batches)
-        self.make_predict_function()
+        feed = _feed(iterator, self.make_predict_function())
+        places = None if feed is None else feed.places_for(self.predict_function.steps)
         self.stop_predicting = False
         callbacks.on_predict_begin()
+        if places is None:
+            outputs = self._predict_batches(iterator, callbacks)
+        else:
+            outputs = self._predict_rows(feed, *places, callbacks)
+        callbacks.on_predict_end()
+        return outputs
+
+    def _predict_batches(self, iterator, callbacks):
         outputs, batch_outputs = None, None
-        for begin_step, end_step, data in iterator:
-            callbacks.on_predict_batch_begin(begin_step)
+        for begin, end, data in iterator:
+            callbacks.on_predict_batch_begin(begin)
             batch_outputs = self.predict_function(data)
             if outputs is None:
                 outputs = tree.map_structure(lambda part: [part], batch_outputs)
             else:
                 tree.map_structure_up_to(batch_outputs, lambda parts, part: parts.append(part), outputs, batch_outputs)
-            callbacks.on_predict_batch_end(end_step, {"outputs": batch_outputs})
+            callbacks.on_predict_batch_end(end, {"outputs": batch_outputs})
             if self.stop_predicting:
                 break
-        callbacks.on_predict_end()
         return tree.map_structure_up_to(batch_outputs, np.concatenate, outputs)
+
+    def _predict_rows(self, feed, arrays, spec, callbacks):
+        at, pace, rows = 0, _Pace(callbacks, "predict", self.steps_per_execution), lambda batches: batches * feed.batch_size
+        while at < feed.batches and not self.stop_predicting:
+            begin = at
+            callbacks.on_predict_batch_begin(begin)
+            at, _ = feed.run(self.predict_function.steps, begin, pace.most(begin, feed.batches), pace.seconds, arrays)
+            part = spec.unflatten([a[rows(begin):rows(at)] for a in arrays])
+            callbacks.on_predict_batch_end(pace.end(begin, at), {"outputs": part})
+        return spec.unflatten(arrays if at == feed.batches else [a[:rows(at)] for a in arrays])
 
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, return_dict=False):
         self._assert_compile_called("train_on_batch")
@@ -294,7 +324,7 @@ class Trainer(base_trainer.Trainer):
 
 def _without_none(data):
     x, y, sample_weight = data
-    arrays = lambda part: tree.map_structure(lambda a: a if _is_array(a) or a is None else np.asarray(a), part)
+    arrays = lambda part: tree.map_structure(lambda a: a if is_array(a) or a is None else np.asarray(a), part)
     if sample_weight is not None:
         return arrays(x), arrays(y), arrays(sample_weight)
     return (arrays(x), arrays(y)) if y is not None else (arrays(x),)
@@ -315,3 +345,16 @@ def _over_batches(one):
 
     function.steps = one
     return function
+
+
+def _concatenated(one):
+    def function(data):
+        outputs = [tree.map_structure(convert_to_numpy, one(batch)) for batch in data]
+        return outputs[0] if len(outputs) == 1 else tree.map_structure(lambda *parts: np.concatenate(parts), *outputs)
+
+    function.steps = one
+    return function
+
+
+def _feed(iterator, function):
+    return feed_of(iterator) if isinstance(getattr(function, "steps", None), Steps) else None

@@ -1,0 +1,123 @@
+"""Functions as Programs of the engine: traced once for arguments of given types, and run natively from then on."""
+import weakref
+
+import numpy as np
+import optree
+
+from keras_plimsoll.src import engine
+from keras_plimsoll.src.ops.core import convert_to_tensor
+from keras_plimsoll.src.tensors import KerasVariable
+from plimsoll import _native
+from plimsoll.errors import MemoryLineError
+
+MOST_PROGRAMS = 64  # of one function; the one not used for longest goes first
+
+_workshops = weakref.WeakSet()
+
+
+def flatten(structure):
+    return optree.tree_flatten(structure, none_is_leaf=True, namespace="keras")
+
+
+def is_array(x):
+    return isinstance(x, (engine.Tensor, np.ndarray, np.generic)) or (hasattr(x, "__array__") and hasattr(x, "dtype"))
+
+
+class Workshop:
+    """What the functions of one model share: the arena that their Programs run in."""
+
+    def __init__(self):
+        self.place, self.functions = _native.Workplace(), weakref.WeakSet()
+        _workshops.add(self)
+
+    def forget(self):
+        """Gives Programs and arena back; they are made again when they are needed. False if there was nothing."""
+        found = any(function.programs for function in self.functions)
+        for function in self.functions:
+            function.programs.clear()
+        self.place = _native.Workplace()
+        return found
+
+
+def forget_all():
+    for workshop in list(_workshops):
+        workshop.forget()
+
+
+class Ready:
+    """A Program, and the structure that its results belong in. `fixed`: what of it is no tensor, by place."""
+
+    def __init__(self, program, spec, fixed, types):
+        self.program, self.spec, self.fixed, self.types = program, spec, fixed, types
+
+    def pack(self, results):
+        results = iter(results)
+        return self.spec.unflatten([self.fixed[i] if i in self.fixed else next(results) for i in range(self.spec.num_leaves)])
+
+
+class Steps:
+    """`function` of one argument, a structure of arrays. Other leaves than arrays are part of what is traced."""
+
+    def __init__(self, function, workshop=None):
+        self.function, self.programs = function, {}
+        self.workshop = workshop or Workshop()
+        self.workshop.functions.add(self)
+
+    def __call__(self, batch):
+        leaves, spec = flatten(batch)
+        leaves = [convert_to_tensor(x) if is_array(x) else x for x in leaves]
+        made = self.ready([(x.dtype, x.shape) if isinstance(x, engine.Tensor) else x for x in leaves], spec)
+        return made.pack(made.program.run([x for x in leaves if isinstance(x, engine.Tensor)]))
+
+    def ready(self, types, spec):
+        """The Program for leaves of these types: (dtype, shape), or the value of one that is no array."""
+        key = (spec, *[t if type(t) is tuple else repr(t) for t in types])
+        made = self.programs.pop(key, None)
+        if made is None:
+            try:
+                made = self.compile(types, spec)
+            except MemoryLineError:
+                if not self.workshop.forget():
+                    raise
+                made = self.compile(types, spec)
+        self.programs[key] = made
+        if len(self.programs) > MOST_PROGRAMS:
+            self.programs.pop(next(iter(self.programs)))
+        return made
+
+    def compile(self, types, spec):
+        step, flat, spec = self.trace(types, spec)
+        tensors = [x for x in flat if isinstance(x, engine.Tensor)]
+        fixed = {i: x for i, x in enumerate(flat) if not isinstance(x, engine.Tensor)}
+        kinds = [(t.dtype, t.shape) for t in tensors]
+        return Ready(step.compile(tensors, place=self.workshop.place), spec, fixed, kinds)
+
+    def forecast(self, types, spec):
+        """What compile() would take, in bytes."""
+        step, flat, _ = self.trace(types, spec)
+        return step.forecast([x for x in flat if isinstance(x, engine.Tensor)])
+
+    def trace(self, types, spec):
+        step = engine.Step()
+        leaves = [step.input(*t) if type(t) is tuple else t for t in types]
+        with engine.tracing(step):
+            flat, spec = flatten(self.function(spec.unflatten(leaves)))
+            flat = [x.value if isinstance(x, KerasVariable) else x for x in flat]
+        return step, flat, spec
+
+
+class EagerSteps:
+    """The same, op by op: the function is called with values each time."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, batch):
+        leaves, spec = flatten(batch)
+        step = engine.Step(eager=True)
+        with engine.tracing(step):
+            out = self.function(spec.unflatten([convert_to_tensor(x) if is_array(x) else x for x in leaves]))
+            flat, spec = flatten(out)
+            flat = [x.value if isinstance(x, KerasVariable) else x for x in flat]
+        step.finish()
+        return spec.unflatten(flat)

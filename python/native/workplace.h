@@ -1,0 +1,41 @@
+// Workplace: what the Programs of one model share: an arena, and whose turn it is to run in it. Threads wait
+// for their turn, without the interpreter's lock.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "memory/arena.h"
+
+namespace plimsoll::python {
+
+class Workplace {
+ public:
+  const std::shared_ptr<Arena>& arena() const { return arena_; }
+  // Whether this thread has the turn.
+  bool is_mine() const { return owner_.load() == std::this_thread::get_id(); }
+  // Waits for whoever runs now. Requires the interpreter's lock, and not to have the turn.
+  void wait();
+
+  // From here to the end of its life the one user. Requires the interpreter's lock. Throws
+  // Error{invalid_argument} to a thread that has the turn already.
+  class Turn {
+   public:
+    explicit Turn(std::shared_ptr<Workplace> place);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    std::shared_ptr<Workplace> place_;
+  };
+
+ private:
+  std::mutex mutex_;
+  std::atomic<std::thread::id> owner_;
+  std::shared_ptr<Arena> arena_ = std::make_shared<Arena>();
+};
+
+}  // namespace plimsoll::python
