@@ -33,7 +33,7 @@ def to_numpy(tensor):
     if tensor.is_symbolic:
         raise TypeError(
             "This tensor has no value yet: it belongs to a step that is being traced. Code that needs values (float(x), if x > 0, "
-            "numpy.asarray(x)) cannot be inside a train_step or a call(); use keras.ops there."
+            "numpy.asarray(x)) cannot be inside a train_step or a call(); use keras.ops there, or compile(run_eagerly=True)."
         )
     array = np.empty(tensor.shape, numpy_dtype(tensor.dtype))
     raw = array.view(np.uint16) if tensor.dtype == "bfloat16" else array
