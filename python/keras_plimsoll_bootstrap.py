@@ -67,7 +67,23 @@ def after_composed(module):
         importlib.import_module(f"{PACKAGE}.whole").install(module)
 
 
-AFTER = {"keras.src.backend.config": after_config, "keras.src.utils.backend_utils": after_backend_utils, "keras": after_keras}
+def after_global_state(module):
+    """clear_session() gives the Programs of models that are still there back too."""
+    clear = module.clear_session
+
+    def clear_session(free_memory=True):
+        steps = sys.modules.get(f"{PACKAGE}.steps")
+        if steps is not None:
+            steps.forget_all()
+        clear(free_memory)
+
+    clear_session.__doc__ = clear.__doc__
+    vars(clear_session).update(vars(clear))
+    module.clear_session = clear_session
+
+
+AFTER = {"keras.src.backend.config": after_config, "keras.src.backend.common.global_state": after_global_state,
+         "keras.src.utils.backend_utils": after_backend_utils, "keras": after_keras}
 AFTER |= dict.fromkeys(("keras.src.ops.nn", "keras.src.optimizers.adam", "keras.src.optimizers.sgd", "keras.src.optimizers.rmsprop"),
                        after_composed)
 

@@ -149,7 +149,16 @@ NB_MODULE(_native, m) {
   m.def(
       "make_storage", [](const PyTensor& t) { return std::make_shared<Storage>(t.concrete()); }, "value"_a);
 
-  nb::class_<Workplace>(m, "Workplace").def(nb::init<>());
+  m.def(
+      "planned_storage",
+      [](const std::string& dtype, const std::vector<int64_t>& shape) {
+        return Storage::planned(type_of(dtype, shape));
+      },
+      "dtype"_a, "shape"_a);
+
+  nb::class_<Workplace>(m, "Workplace").def(nb::init<>()).def_prop_ro("arena_bytes", [](const Workplace& w) {
+    return w.arena()->bytes();
+  });
 
   nb::class_<Rows>(m, "Rows").def(nb::init<const std::vector<nb::object>&>(), "arrays"_a);
 
@@ -200,6 +209,8 @@ NB_MODULE(_native, m) {
   m.def("apply", apply_op, "op"_a, "inputs"_a, "attrs"_a);
   m.def("gradients", gradients_of, "ys"_a, "xs"_a, "dys"_a);
   m.def("recorded", recorded, "tensor"_a);
+  m.def(
+      "is_recorded", [](const PyTensor& t) { return t.get().is_symbolic(); }, "tensor"_a);
   m.def("cond", cond_op, "predicate"_a, "operands"_a, "if_true"_a, "if_false"_a);
   m.def("while_loop", while_op, "state"_a, "test"_a, "body"_a);
   m.def("scan", scan_op, "carry"_a, "xs"_a, "length"_a, "body"_a, "reverse"_a = false);

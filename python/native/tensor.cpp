@@ -5,6 +5,8 @@
 #include "graph/op.h"
 #include "plimsoll/contents.h"
 #include "plimsoll/error.h"
+#include "train/optimizer_state.h"
+#include "train/planned_state.h"
 
 namespace plimsoll::python {
 
@@ -39,6 +41,11 @@ const Tensor& PyTensor::get() const {
           "expected a value, got one of a step that was being traced and has ended: do not keep tensors "
           "from inside a train_step, a call() or a loop body in an attribute or a list outside of it");
   return tensor_;
+}
+
+std::shared_ptr<Storage> Storage::planned(const TensorType& type) {
+  const PlannedState planned;
+  return std::shared_ptr<Storage>(new Storage(Planned{}, make_state(type.dtype, type.shape, 0)));
 }
 
 void Storage::wait() {

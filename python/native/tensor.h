@@ -56,6 +56,8 @@ class PyTensor {
 class Storage : public std::enable_shared_from_this<Storage> {
  public:
   explicit Storage(const Tensor& initial) : tensor_(initial.copy()) {}
+  // One that has addresses but no memory: to plan steps with, not to run them.
+  static std::shared_ptr<Storage> planned(const TensorType& type);
 
   const Tensor& tensor() const { return tensor_; }
   std::unique_ptr<PyTensor> value();
@@ -67,6 +69,8 @@ class Storage : public std::enable_shared_from_this<Storage> {
 
  private:
   friend class PyTensor;
+  struct Planned {};
+  Storage(Planned, Tensor tensor) : tensor_(std::move(tensor)) {}
   void wait();
   Tensor tensor_;
   std::vector<PyTensor*> views_;

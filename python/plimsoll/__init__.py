@@ -15,4 +15,20 @@ from plimsoll._native import Tensor, memory_text
 from plimsoll.errors import MemoryLineError
 from plimsoll.memory import memory_use, set_memory_limit
 
-__all__ = ["MemoryLineError", "Tensor", "memory_text", "memory_use", "set_memory_limit"]
+_OF_KERAS = {"forecast": "planner", "MemoryForecast": "planner", "function": "functions", "gradients": "functions",
+             "value_and_grad": "functions"}
+__all__ = ["MemoryLineError", "Tensor", "memory_text", "memory_use", "set_memory_limit", *_OF_KERAS]
+
+
+def __getattr__(name):
+    """What stands on Keras is imported with it, not before."""
+    if name not in _OF_KERAS:
+        raise AttributeError(f"module 'plimsoll' has no attribute {name!r}")
+    import importlib
+
+    import keras
+
+    if keras.backend.backend() != "plimsoll":
+        raise RuntimeError(f"plimsoll.{name} needs Keras on the backend plimsoll, and it was imported with {keras.backend.backend()}: "
+                           "set KERAS_BACKEND=plimsoll, or import plimsoll before keras")
+    return getattr(importlib.import_module(f"keras_plimsoll.src.{_OF_KERAS[name]}"), name)

@@ -1,5 +1,4 @@
-from keras.src.backend.common.name_scope import name_scope  # noqa: F401
-
+from keras_plimsoll.src.names import name_scope  # noqa: F401
 from keras_plimsoll.src.ops.core import Variable, compute_output_spec, device_scope  # noqa: F401
 
 SUPPORTS_SPARSE_TENSORS = False

@@ -49,7 +49,7 @@ class Step:
     """A step that is being traced: what each variable is at its beginning, and what it is now. An eager one computes as it goes."""
 
     def __init__(self, eager=False):
-        self.trace = _native.Trace(eager)
+        self.eager, self.trace = eager, _native.Trace(eager)
         self.initial, self.now = {}, {}  # storage -> tensor
         self.inputs = []
 
@@ -99,6 +99,20 @@ def tracing(step):
     finally:
         step.trace.exit()
         _local.step = before
+
+
+def is_planning():
+    return getattr(_local, "planning", False)
+
+
+@contextlib.contextmanager
+def planning():
+    """Variables that are made inside take no memory: steps with them are planned, not run."""
+    before, _local.planning = is_planning(), True
+    try:
+        yield
+    finally:
+        _local.planning = before
 
 
 @contextlib.contextmanager

@@ -65,12 +65,16 @@ class Feed:
     def types(self, rows):
         return [None if a is None else (str(a.dtype), (rows, *a.shape[1:])) for a in self.arrays]
 
+    def ready(self, steps, at):
+        """What runs batch `at`."""
+        return steps.ready(self.types(self.batch_size if at < self.full else self.rest), self.spec)
+
     def run(self, steps, at, most, seconds, into=None):
         """Steps over at most so many batches from `at` on, for some seconds: (the batch to go on with, the last one's results)."""
         end = min(at + most, self.batches)
         while at < end:
             whole = at < self.full
-            made = steps.ready(self.types(self.batch_size if whole else self.rest), self.spec)
+            made = self.ready(steps, at)
             count = min(end, self.full) - at if whole else 1
             first = at * self.batch_size
             places = [bytes_of(a[first:first + count * self.batch_size]) for a in into or []]

@@ -20,7 +20,13 @@ def flatten(structure):
 
 
 def is_array(x):
-    return isinstance(x, (engine.Tensor, np.ndarray, np.generic)) or (hasattr(x, "__array__") and hasattr(x, "dtype"))
+    if isinstance(x, (engine.Tensor, np.ndarray, np.generic)):
+        return True
+    return hasattr(x, "__array__") and hasattr(x, "dtype") and not isinstance(x, KerasVariable)
+
+
+def _key(leaf):
+    return leaf if type(leaf) is tuple else id(leaf) if isinstance(leaf, KerasVariable) else repr(leaf)
 
 
 class Workshop:
@@ -71,7 +77,7 @@ class Steps:
 
     def ready(self, types, spec):
         """The Program for leaves of these types: (dtype, shape), or the value of one that is no array."""
-        key = (spec, *[t if type(t) is tuple else repr(t) for t in types])
+        key = (spec, *map(_key, types))
         made = self.programs.pop(key, None)
         if made is None:
             try:

@@ -47,6 +47,12 @@ class Variable(KerasVariable):
     def _path_for_trace(self):
         return getattr(self, "_path", None) or ""
 
+    def _initialize_with_initializer(self, initializer):
+        if _engine.is_planning():
+            self._storage = _native.planned_storage(self._dtype, list(self._shape))
+        else:
+            super()._initialize_with_initializer(initializer)
+
     def _initialize(self, value):
         self._value = convert_to_tensor(value, dtype=self._dtype)
 

@@ -1,4 +1,5 @@
 """fit, evaluate and predict: each kind of step is traced once for a batch of given shapes, and run as one Program of the engine."""
+import functools
 import warnings
 
 import numpy as np
@@ -11,26 +12,16 @@ from keras.src.trainers.epoch_iterator import EpochIterator
 from keras.src.utils import traceback_utils
 from keras.src.utils.python_utils import is_default, pythonify_logs
 
-from keras_plimsoll.src import engine
+from keras_plimsoll.src import planner
 from keras_plimsoll.src.feed import feed_of
+from keras_plimsoll.src.functions import gradients
 from keras_plimsoll.src.ops.core import convert_to_numpy, convert_to_tensor
 from keras_plimsoll.src.steps import EagerSteps, Steps, Workshop, is_array
-from plimsoll import _native
+from plimsoll.errors import MemoryLineError
 
 FOREVER = float("inf")
 BAR_SECONDS = 0.05  # between updates of the progress bar
 SAVERS = (callbacks_module.ModelCheckpoint, callbacks_module.BackupAndRestore)
-
-
-def gradients(loss, variables):
-    """d loss / d variable for each, inside of a step; zeros for those that the loss does not depend on."""
-    step = engine.current_step()
-    if step is None:
-        raise RuntimeError("gradients() works inside of a step: a train_step, or a function given to plimsoll.value_and_grad")
-    with_storage = [v for v in variables if v._storage in step.initial]
-    grads = _native.gradients([loss], [step.initial[v._storage] for v in with_storage], [])
-    found = {id(v): g for v, g in zip(with_storage, grads)}
-    return [found[id(v)] if id(v) in found else convert_to_tensor(np.zeros(v.shape), v.dtype) for v in variables]
 
 
 def _watches(callback, kind):
@@ -117,6 +108,18 @@ class Trainer(base_trainer.Trainer):
             self._workshop = Workshop()
         return Steps(function, self._workshop)
 
+    def _largest_batch(self, iterator):
+        self._symbolic_build(iterator=iterator, optimizer=False)
+        iterator.reset()
+        return planner.largest_batch(self, _feed(iterator, self.make_train_function()))
+
+    def _prepare(self, feed):
+        """The Program of the first batch; a refusal says what would fit."""
+        try:
+            feed.ready(self.train_function.steps, 0)
+        except MemoryLineError as error:
+            raise planner.Plan(self, feed.types, feed.spec).refusal(min(feed.batch_size, feed.count), error) from None
+
     def _run_batches(self, kind, iterator, feed, function, callbacks):
         """Over one epoch: the logs of its last batch."""
         begin_hook, end_hook = (getattr(callbacks, f"on_{kind}_batch_{edge}") for edge in ("begin", "end"))
@@ -139,7 +142,7 @@ class Trainer(base_trainer.Trainer):
             end_hook(pace.end(begin, at), pythonify_logs(logs))
         return logs
 
-    def _symbolic_build(self, iterator=None, data_batch=None):
+    def _symbolic_build(self, iterator=None, data_batch=None, optimizer=True):
         """Makes all variables of the model, its metrics, its loss and its optimizer, without running anything."""
         unbuilt_model = not all(layer.built for layer in self._flatten_layers())
         unbuilt_metrics = self._compile_metrics is not None and not self._compile_metrics.built
@@ -170,7 +173,7 @@ class Trainer(base_trainer.Trainer):
                 backend.compute_output_spec(self.compute_metrics, x, y, y_pred, sample_weight=sample_weight)
             if unbuilt_loss:
                 backend.compute_output_spec(self._compute_loss, x, y, y_pred, sample_weight=sample_weight, training=False)
-        if self.optimizer is not None and not self.optimizer.built:
+        if optimizer and self.optimizer is not None and not self.optimizer.built:
             self.optimizer.build(self.trainable_variables)
         self._post_build()
 
@@ -187,14 +190,20 @@ class Trainer(base_trainer.Trainer):
                 (x, y, sample_weight), validation_split=validation_split)
         if validation_data is not None:
             val_x, val_y, val_sample_weight = data_adapter_utils.unpack_x_y_sample_weight(validation_data)
-        iterator = EpochIterator(x=x, y=y, sample_weight=sample_weight, batch_size=batch_size, steps_per_epoch=steps_per_epoch,
-                                 shuffle=shuffle, class_weight=class_weight, steps_per_execution=self.steps_per_execution)
+        epoch_iterator = functools.partial(
+            EpochIterator, x=x, y=y, sample_weight=sample_weight, steps_per_epoch=steps_per_epoch, shuffle=shuffle,
+            class_weight=class_weight, steps_per_execution=self.steps_per_execution)
+        if batch_size == "max":
+            batch_size = self._largest_batch(epoch_iterator(batch_size=1))
+        iterator = epoch_iterator(batch_size=batch_size)
         self._symbolic_build(iterator=iterator)
         iterator.reset()
         callbacks = self._callbacks_of(callbacks, verbose, epochs, iterator.num_batches)
         self.stop_training = False
         feed = _feed(iterator, self.make_train_function())
         callbacks.on_train_begin()
+        if feed is not None:
+            self._prepare(feed)
         training_logs, logs = {}, {}
         initial_epoch = self._initial_epoch or initial_epoch
         for epoch in range(initial_epoch, epochs):

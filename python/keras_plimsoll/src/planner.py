@@ -1,0 +1,165 @@
+"""What a training step will take before it runs: plimsoll.forecast(), fit(batch_size="max"), and the words of a refusal."""
+import contextlib
+from collections import namedtuple
+
+from keras.src import losses, tree
+
+from keras_plimsoll.src import engine
+from keras_plimsoll.src.steps import Steps, flatten, is_array
+from plimsoll import _native
+from plimsoll.errors import MemoryLineError
+from plimsoll.memory import memory_use
+
+NO_LINE_SHARE = "80%"  # of what this process could have: batch_size="max" where no line is drawn
+SHOWN_LAYERS = 3
+
+
+class MemoryForecast(namedtuple("MemoryForecast", "weights state arena constants programs data layers")):
+    """Bytes. `layers`: shares of the arena when it is fullest, heaviest first."""
+
+    __slots__ = ()
+
+    @property
+    def total(self):
+        return self.weights + self.state + self.arena + self.constants + self.programs + self.data
+
+    def __str__(self):
+        text = _native.memory_text
+        parts = [("weights", self.weights), ("optimizer and metrics", self.state), ("the step", self.arena),
+                 ("its Program", self.programs + self.constants), ("batches", self.data)]
+        return f"{text(self.total)}: " + ", ".join(f"{name} {text(size)}" for name, size in parts)
+
+
+def forecast(model, batch_size, x=None, y=None):
+    """What training of a compiled model with such batches will hold. Takes none of it. The types of a batch are those of the model's
+    inputs, and of the labels that its losses expect; `x` and `y`, arrays of any length, say them where that is not known."""
+    model._assert_compile_called("forecast")
+    if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
+        raise ValueError(f"[forecast] expected a batch size > 0, got {batch_size!r}")
+    batch = _batch_of(model) if x is None else (x, y) if y is not None else (x,)
+    leaves, spec = flatten(batch)
+    types = [(str(a.dtype), tuple(a.shape[1:])) if is_array(a) or hasattr(a, "shape") else a for a in leaves]
+    sized = lambda n: [(t[0], (n, *t[1])) if type(t) is tuple else t for t in types]
+    model._symbolic_build(optimizer=False, data_batch=spec.unflatten([_Sized(*t) if type(t) is tuple else t for t in sized(2)]))
+    return Plan(model, sized, spec).forecast(batch_size)
+
+
+class _Sized:
+    """Stands for an array where only its type is asked for."""
+
+    def __init__(self, dtype, shape):
+        self.dtype, self.shape = dtype, shape
+
+    def __array__(self, *_):
+        raise TypeError("only the type of this array is known")
+
+
+def _batch_of(model):
+    if not getattr(model, "inputs", None):
+        raise ValueError("[forecast] the model does not know its inputs: begin it with an Input, or give x and y")
+    x = [_Sized(i.dtype, i.shape) for i in model.inputs]
+    names = getattr(model, "output_names", [None])
+    y = [_labels(output, _loss_of(model.loss, i, name)) for i, (output, name) in enumerate(zip(model.outputs, names))]
+    for part in x + y:
+        if None in part.shape[1:]:
+            raise ValueError(f"[forecast] a size of {part.shape} is not known before there is data: give x and y")
+    return (x[0] if len(x) == 1 else x, y[0] if len(y) == 1 else y)
+
+
+def _loss_of(loss, index, name):
+    if isinstance(loss, dict):
+        return loss.get(name)
+    flat = tree.flatten(loss)
+    return flat[index] if len(flat) > 1 else flat[0]
+
+
+def _labels(output, loss):
+    sparse = isinstance(loss, losses.SparseCategoricalCrossentropy) or \
+        getattr(loss, "__name__", loss) in ("sparse_categorical_crossentropy", "SparseCategoricalCrossentropy")
+    return _Sized("int32", output.shape[:-1]) if sparse else _Sized("float32", output.shape)
+
+
+class Plan:
+    """Training steps of a built model over batches whose leaves have the types sized(rows)."""
+
+    def __init__(self, model, sized, spec):
+        self.model, self.sized, self.spec, self.known = model, sized, spec, {}
+
+    def forecast(self, rows):
+        if rows not in self.known:
+            model, types = self.model, self.sized(rows)
+            with _planned_optimizer(model):
+                report = Steps(model.train_step).forecast(types, self.spec)
+                state = _bytes([*model.optimizer.variables, *model.metrics_variables])
+            data = sum(engine.numpy_dtype(t[0]).itemsize * _product(t[1]) for t in types if type(t) is tuple)
+            self.known[rows] = MemoryForecast(_bytes(model.variables), state, report["arena"], report["constants"], report["program"],
+                                              data, [(layer or "(no layer)", size) for layer, size in report["layers"]])
+        return self.known[rows]
+
+    def more(self, rows):
+        """Bytes of it that are not held yet."""
+        f, workshop = self.forecast(rows), getattr(self.model, "_workshop", None)
+        state = 0 if self.model.optimizer.built else f.state - _bytes(self.model.metrics_variables)
+        arena = 0 if workshop is None else workshop.place.arena_bytes
+        return max(f.arena - arena, 0) + state + f.constants + f.programs + f.data
+
+    def largest(self, most, left):
+        """The largest batch of at most so many rows that takes no more than `left` bytes; 0: none. What is needed grows with it."""
+        fits, too_large = 0, most + 1
+        if self.more(most) <= left:
+            return most
+        while too_large - fits > 1:
+            middle = (fits + too_large) // 2
+            fits, too_large = (middle, too_large) if self.more(middle) <= left else (fits, middle)
+        return fits
+
+    def refusal(self, rows, error):
+        """`error` with the numbers, and with what would fit."""
+        use, f = memory_use(), self.forecast(rows)
+        fits = self.largest(rows, use.limit - use.engine) if use.limit is not None else 0
+        text = _native.memory_text
+        heaviest = ", ".join(f"{layer} {text(size)}" for layer, size in f.layers[:SHOWN_LAYERS])
+        return MemoryLineError(
+            f"[fit] a batch of {rows} needs {text(use.engine + self.more(rows))}, allowed are "
+            f"{text(use.limit) if use.limit is not None else 'what the system has'} (this model takes {f}); "
+            + (f"the largest batch that fits is {fits}" if fits else "no batch fits") + f"; heaviest layers: {heaviest}. {error}")
+
+
+def largest_batch(model, feed):
+    """For fit(batch_size="max")."""
+    if feed is None:
+        raise ValueError('[fit] batch_size="max" needs arrays, got data that comes in batches of its own')
+    use = memory_use()
+    limit = _native.parse_memory(NO_LINE_SHARE) if use.limit is None else use.limit
+    plan = Plan(model, feed.types, feed.spec)
+    fits = plan.largest(feed.count, limit - use.engine)
+    if not fits:
+        raise plan.refusal(1, MemoryLineError("Not even a batch of 1 fits."))
+    return fits
+
+
+def _product(sizes):
+    result = 1
+    for size in sizes:
+        result *= size
+    return result
+
+
+def _bytes(variables):
+    return sum(engine.numpy_dtype(v.dtype).itemsize * _product(v.shape) for v in {id(v): v for v in variables}.values())
+
+
+@contextlib.contextmanager
+def _planned_optimizer(model):
+    """One that is not built yet is planned with: its variables take no memory."""
+    optimizer = model.optimizer
+    if optimizer is None or optimizer.built:
+        yield
+        return
+    model.optimizer = type(optimizer).from_config(optimizer.get_config())
+    try:
+        with engine.planning():
+            model.optimizer.build(model.trainable_variables)
+        yield
+    finally:
+        model.optimizer = optimizer
