@@ -10,6 +10,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
+#include <limits>
 
 #include "graph/op.h"
 #include "ops.h"
@@ -166,7 +167,7 @@ NB_MODULE(_native, m) {
       .def("run", &PyProgram::run, "inputs"_a)
       .def(
           "run_rows",
-          [](PyProgram& p, Rows& rows, nb::object order, int64_t first, int64_t batches, double seconds,
+          [](PyProgram& p, const Rows& rows, nb::object order, int64_t first, int64_t batches, double seconds,
              const std::vector<nb::object>& into) {
             PyProgram::Round round = p.run_rows(rows, order, first, batches, seconds, into);
             return nb::make_tuple(round.done, nb::cast(std::move(round.last)));
@@ -224,7 +225,11 @@ NB_MODULE(_native, m) {
   m.def("op_info", op_info, "op"_a);
 
   m.def(
-      "set_memory_limit", [](const std::string& text) { set_memory_limit(parse_memory(text)); }, "limit"_a);
+      "set_memory_limit",
+      [](const std::optional<std::string>& text) {
+        set_memory_limit(text ? parse_memory(*text) : std::numeric_limits<int64_t>::max());
+      },
+      "limit"_a.none());
   m.def("memory_use", [] {
     const MemoryUse use = memory_use();
     return nb::make_tuple(use.engine, use.engine_peak, use.resident, use.resident_peak, use.limit);

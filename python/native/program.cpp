@@ -109,7 +109,7 @@ Outputs PyProgram::run(const std::vector<const PyTensor*>& inputs) {
   return wrap(std::move(out));
 }
 
-PyProgram::Round PyProgram::run_rows(Rows& rows, nb::handle order, int64_t first, int64_t batches,
+PyProgram::Round PyProgram::run_rows(const Rows& rows, nb::handle order, int64_t first, int64_t batches,
                                      double seconds, const std::vector<nb::object>& into) {
   std::unique_ptr<Bytes> order_bytes;
   std::span<const int64_t> indices;
@@ -118,18 +118,19 @@ PyProgram::Round PyProgram::run_rows(Rows& rows, nb::handle order, int64_t first
     indices = {static_cast<const int64_t*>(order_bytes->data()),
                static_cast<size_t>(order_bytes->size()) / 8};
   }
+  require(!inputs_.empty(), "program", "expected one that takes inputs, to run it over rows");
   const Destinations destinations(into, outputs_, batches);
   Round round;
   if (batches <= 0) return round;
   std::vector<Tensor> out(outputs_.size());
   {
     const Writing writing(*this);
-    const std::span<Tensor> in = rows.batch(inputs_);
+    const std::span<const Tensor> in = place_->batch(inputs_);
     const nb::gil_scoped_release released;
     const auto end = Clock::now() + std::chrono::duration<double>(seconds);
     Signals signals;
     while (round.done < batches) {
-      rows.fill(first + round.done * inputs_[0].shape.dim(0), indices);
+      rows.fill(in, first + round.done * inputs_[0].shape.dim(0), indices);
       program_.run(in, out);
       destinations.put(round.done++, out);
       if (signals.handled()) {

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/cpu/thread_pool.h"
 #include "memory/buffer.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll::python {
 namespace {
+
+constexpr int64_t kChunkBytes = 256 << 10;  // for one thread at a time
 
 // Bytes of a row; its elements lie next to each other.
 int64_t row_size(const Py_buffer& v) {
@@ -38,39 +41,37 @@ Rows::Rows(const std::vector<nanobind::object>& arrays) {
   }
 }
 
-std::span<Tensor> Rows::batch(const std::vector<TensorType>& types) {
-  require(types.size() == views_.size(), "rows", "expected ", types.size(), " arrays, got ", views_.size());
-  batch_.resize(types.size());
-  for (size_t i = 0; i < types.size(); ++i) {
-    const TensorType& type = types[i];
-    const bool fits = type.shape.rank() > 0 && type.shape.dim(0) == types[0].shape.dim(0) &&
-                      byte_size(type.dtype, type.shape) == type.shape.dim(0) * row_bytes_[i];
+void Rows::check(std::span<const Tensor> batch, int64_t first, std::span<const int64_t> order) const {
+  require(batch.size() == views_.size(), "rows", "expected ", batch.size(), " arrays, got ", views_.size());
+  const int64_t rows = batch[0].rank() > 0 ? batch[0].dim(0) : -1;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    const TensorType& type = batch[i].type();
+    const bool fits = type.shape.rank() > 0 && type.shape.dim(0) == rows &&
+                      byte_size(type.dtype, type.shape) == rows * row_bytes_[i];
     require(fits, "rows", "expected rows for ", type, ", got ", row_bytes_[i], " bytes each");
-    if (batch_[i].defined() && batch_[i].type() == type) continue;
-    batch_[i] = Tensor();
-    batch_[i] = Tensor::empty(type.dtype, type.shape);
   }
-  return batch_;
-}
-
-void Rows::fill(int64_t first, std::span<const int64_t> order) {
-  const int64_t rows = batch_[0].dim(0);
   const int64_t most = order.empty() ? count_ : std::ssize(order);
   require(first >= 0 && rows <= most - first, "rows", "expected rows up to ", most, ", got ", first + rows);
-  for (size_t i = 0; i < batch_.size(); ++i) {
+  if (order.empty()) return;
+  for (const int64_t row : order.subspan(static_cast<size_t>(first), static_cast<size_t>(rows)))
+    require(row >= 0 && row < count_, "rows", "expected a row below ", count_, ", got ", row);
+}
+
+void Rows::fill(std::span<const Tensor> batch, int64_t first, std::span<const int64_t> order) const {
+  check(batch, first, order);
+  const int64_t rows = batch[0].dim(0);
+  for (size_t i = 0; i < batch.size(); ++i) {
     const Py_buffer& v = views_[i]->view();
     const auto* from = static_cast<const char*>(v.buf);
-    auto* to = static_cast<char*>(batch_[i].buffer()->overwrite());
+    auto* to = static_cast<char*>(batch[i].buffer()->overwrite());
     const int64_t size = row_bytes_[i], stride = v.strides[0];
-    if (order.empty() && stride == size) {
-      std::memcpy(to, from + first * stride, static_cast<size_t>(rows * size));
-      continue;
-    }
-    for (int64_t k = first; k < first + rows; ++k, to += size) {
-      const int64_t row = order.empty() ? k : order[static_cast<size_t>(k)];
-      require(row >= 0 && row < count_, "rows", "expected a row below ", count_, ", got ", row);
-      std::memcpy(to, from + row * stride, static_cast<size_t>(size));
-    }
+    const int64_t each = std::max<int64_t>(kChunkBytes / std::max<int64_t>(size, 1), 1);
+    parallel_for((rows + each - 1) / each, hardware_threads(), [&](int64_t chunk, int) noexcept {
+      for (int64_t k = chunk * each; k < std::min(rows, (chunk + 1) * each); ++k) {
+        const int64_t row = order.empty() ? first + k : order[static_cast<size_t>(first + k)];
+        std::memcpy(to + k * size, from + row * stride, static_cast<size_t>(size));
+      }
+    });
   }
 }
 

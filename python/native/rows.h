@@ -32,18 +32,15 @@ class Rows {
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
 
-  int64_t count() const { return count_; }
-  size_t arrays() const { return views_.size(); }
-  // Tensors of these types, kept between calls. Throws Error{invalid_argument} if rows do not fit.
-  std::span<Tensor> batch(const std::vector<TensorType>& types);
-  // Fills them with rows [first, first + as many as a batch has), or with those that `order` names there.
-  void fill(int64_t first, std::span<const int64_t> order);
+  // Fills a batch with rows [first, first + as many as it has), or with those that `order` names there.
+  // Throws Error{invalid_argument} before anything is written if they do not fit.
+  void fill(std::span<const Tensor> batch, int64_t first, std::span<const int64_t> order) const;
 
  private:
+  void check(std::span<const Tensor> batch, int64_t first, std::span<const int64_t> order) const;
   std::vector<std::unique_ptr<Bytes>> views_;
   std::vector<int64_t> row_bytes_;
   int64_t count_ = 0;
-  std::vector<Tensor> batch_;
 };
 
 }  // namespace plimsoll::python

@@ -29,7 +29,7 @@ class PyProgram {
     int64_t done = 0;  // batches
     Outputs last;      // of the last of them
   };
-  Round run_rows(Rows& rows, nanobind::handle order, int64_t first, int64_t batches, double seconds,
+  Round run_rows(const Rows& rows, nanobind::handle order, int64_t first, int64_t batches, double seconds,
                  const std::vector<nanobind::object>& into);
 
   const MemoryReport& memory() const { return program_.memory(); }

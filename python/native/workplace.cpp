@@ -2,6 +2,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
+
 #include "plimsoll/error.h"
 
 namespace plimsoll::python {
@@ -9,6 +11,16 @@ namespace plimsoll::python {
 void Workplace::wait() {
   const nanobind::gil_scoped_release released;
   const std::scoped_lock lock(mutex_);
+}
+
+std::span<const Tensor> Workplace::batch(std::span<const TensorType> types) {
+  const bool same = std::ranges::equal(
+      batch_, types, [](const Tensor& t, const TensorType& type) { return t.type() == type; });
+  if (!same) {
+    batch_.clear();
+    for (const TensorType& type : types) batch_.push_back(Tensor::empty(type.dtype, type.shape));
+  }
+  return batch_;
 }
 
 Workplace::Turn::Turn(std::shared_ptr<Workplace> place) : place_(std::move(place)) {

@@ -5,15 +5,21 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include "memory/arena.h"
+#include "plimsoll/tensor.h"
 
 namespace plimsoll::python {
 
 class Workplace {
  public:
   const std::shared_ptr<Arena>& arena() const { return arena_; }
+  // Tensors of these types for the batch of a step, the same ones as before if they had them. Requires the
+  // turn.
+  std::span<const Tensor> batch(std::span<const TensorType> types);
   // Whether this thread has the turn.
   bool is_mine() const { return owner_.load() == std::this_thread::get_id(); }
   // Waits for whoever runs now. Requires the interpreter's lock, and not to have the turn.
@@ -36,6 +42,7 @@ class Workplace {
   std::mutex mutex_;
   std::atomic<std::thread::id> owner_;
   std::shared_ptr<Arena> arena_ = std::make_shared<Arena>();
+  std::vector<Tensor> batch_;
 };
 
 }  // namespace plimsoll::python

@@ -6,8 +6,8 @@ MemoryUse = namedtuple("MemoryUse", "engine engine_peak resident resident_peak l
 
 
 def set_memory_limit(limit):
-    """Draws the line: "2GiB", "300MB", "60%" (of what this process could have), or bytes as a number."""
-    _native.set_memory_limit(str(limit))
+    """Draws the line: "2GiB", "300MB", "60%" (of what this process could have), or bytes as a number. None: no line."""
+    _native.set_memory_limit(None if limit is None else str(limit))
 
 
 def memory_use():

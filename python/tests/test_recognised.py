@@ -16,7 +16,7 @@ def step_text(model, x, y, optimizer="adam", loss="mse"):
 
 
 def ops_in(text):
-    return re.findall(r"^\d+: (\w+)", text, re.MULTILINE)
+    return re.findall(r"^\d+: (?:\S+/)?(\w+) \[", text, re.MULTILINE)
 
 
 def images(*shape):

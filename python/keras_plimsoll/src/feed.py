@@ -73,7 +73,7 @@ class Feed:
         """Steps over at most so many batches from `at` on, for some seconds: (the batch to go on with, the last one's results)."""
         end = min(at + most, self.batches)
         while at < end:
-            whole = at < self.full
+            whole, made = at < self.full, None  # nobody but `steps` holds a Program, which may have to go for the next
             made = self.ready(steps, at)
             count = min(end, self.full) - at if whole else 1
             first = at * self.batch_size

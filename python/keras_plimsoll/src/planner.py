@@ -12,6 +12,7 @@ from plimsoll.memory import memory_use
 
 NO_LINE_SHARE = "80%"  # of what this process could have: batch_size="max" where no line is drawn
 SHOWN_LAYERS = 3
+OTHER_PROGRAM = 1.25  # of the same step for another batch, which may have other kernels: its size by that of the first, at most
 
 
 class MemoryForecast(namedtuple("MemoryForecast", "weights state arena constants programs data layers")):
@@ -80,10 +81,10 @@ def _labels(output, loss):
 
 
 class Plan:
-    """Training steps of a built model over batches whose leaves have the types sized(rows)."""
+    """Training steps of a built model over batches whose leaves have the types sized(rows); of data with `count` rows, if it is known."""
 
-    def __init__(self, model, sized, spec):
-        self.model, self.sized, self.spec, self.known = model, sized, spec, {}
+    def __init__(self, model, sized, spec, count=None):
+        self.model, self.sized, self.spec, self.count, self.known = model, sized, spec, count, {}
 
     def forecast(self, rows):
         if rows not in self.known:
@@ -101,7 +102,9 @@ class Plan:
         f, workshop = self.forecast(rows), getattr(self.model, "_workshop", None)
         state = 0 if self.model.optimizer.built else f.state - _bytes(self.model.metrics_variables)
         arena = 0 if workshop is None else workshop.place.arena_bytes
-        return max(f.arena - arena, 0) + state + f.constants + f.programs + f.data
+        program = f.constants + f.programs
+        last = program * OTHER_PROGRAM if self.count is not None and self.count % rows else 0  # of the smaller batch at the end
+        return max(f.arena - arena, 0) + state + program + int(last) + f.data
 
     def largest(self, most, left):
         """The largest batch of at most so many rows that takes no more than `left` bytes; 0: none. What is needed grows with it."""
@@ -131,7 +134,7 @@ def largest_batch(model, feed):
         raise ValueError('[fit] batch_size="max" needs arrays, got data that comes in batches of its own')
     use = memory_use()
     limit = _native.parse_memory(NO_LINE_SHARE) if use.limit is None else use.limit
-    plan = Plan(model, feed.types, feed.spec)
+    plan = Plan(model, feed.types, feed.spec, feed.count)
     fits = plan.largest(feed.count, limit - use.engine)
     if not fits:
         raise plan.refusal(1, MemoryLineError("Not even a batch of 1 fits."))

@@ -118,7 +118,7 @@ class Trainer(base_trainer.Trainer):
         try:
             feed.ready(self.train_function.steps, 0)
         except MemoryLineError as error:
-            raise planner.Plan(self, feed.types, feed.spec).refusal(min(feed.batch_size, feed.count), error) from None
+            raise planner.Plan(self, feed.types, feed.spec, feed.count).refusal(min(feed.batch_size, feed.count), error) from None
 
     def _run_batches(self, kind, iterator, feed, function, callbacks):
         """Over one epoch: the logs of its last batch."""

@@ -1,0 +1,84 @@
+"""plimsoll.forecast, batch_size="max" and refusals: what a step takes is known before it runs."""
+import keras
+import numpy as np
+import plimsoll
+import pytest
+from keras import layers
+
+
+def cnn():
+    model = keras.Sequential([layers.Input((32, 32, 3)), layers.Conv2D(16, 3, activation="relu"), layers.BatchNormalization(),
+                              layers.MaxPooling2D(), layers.Conv2D(32, 3, activation="relu"), layers.Flatten(), layers.Dense(10, "softmax")])
+    model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
+    return model
+
+
+def images(rows):
+    rng = np.random.default_rng(0)
+    return rng.random((rows, 32, 32, 3)).astype("float32"), rng.integers(0, 10, rows).astype("int32")
+
+
+@pytest.fixture
+def line():
+    yield lambda more: plimsoll.set_memory_limit(plimsoll.memory_use().engine + more)
+    plimsoll.set_memory_limit(None)
+
+
+def test_the_forecast_is_what_training_takes():
+    model = cnn()
+    before = plimsoll.memory_use().engine
+    forecast = plimsoll.forecast(model, 32)
+    assert not model.optimizer.built
+    assert plimsoll.memory_use().engine - before < 64 << 10
+    x, y = images(64)
+    model.fit(x, y, batch_size=32, verbose=0)
+    (made,) = model.train_function.steps.programs.values()
+    assert forecast.arena == made.program.arena_bytes
+    taken = plimsoll.memory_use().engine - before + forecast.weights
+    assert taken == pytest.approx(forecast.total, rel=0.05)
+    assert forecast.weights == sum(w.nbytes for w in model.get_weights())
+    assert "conv2d" in dict(forecast.layers) or any(layer.startswith("conv2d") for layer, _ in forecast.layers)
+    assert "MiB" in str(forecast)
+
+
+def test_types_may_be_given():
+    model = keras.Sequential([layers.Input((None, 4)), layers.LSTM(8), layers.Dense(1)])
+    model.compile("adam", "mse")
+    with pytest.raises(ValueError, match="give x and y"):
+        plimsoll.forecast(model, 8)
+    short, long = (plimsoll.forecast(model, 8, np.zeros((1, n, 4), "float32"), np.zeros((1, 1), "float32")) for n in (5, 50))
+    assert short.arena < long.arena
+    with pytest.raises(ValueError, match="batch size > 0"):
+        plimsoll.forecast(model, 0)
+
+
+def test_a_refusal_has_the_numbers_and_what_fits(line):
+    model, (x, y) = cnn(), images(512)
+    small = plimsoll.forecast(model, 32).total
+    line(2 * small)
+    with pytest.raises(plimsoll.MemoryLineError, match="a batch of 512 needs .* the largest batch that fits is [1-9]") as refused:
+        model.fit(x, y, batch_size=512, verbose=0)
+    fits = int(str(refused.value).split("the largest batch that fits is ")[1].split(";")[0])
+    assert isinstance(refused.value, MemoryError) and 32 <= fits < 512
+    losses = model.fit(x, y, batch_size=fits, epochs=2, verbose=0).history["loss"]
+    assert losses[1] < losses[0]
+
+
+def test_the_largest_batch_is_found_and_stays_under_the_line(line):
+    model, (x, y) = cnn(), images(512)
+    line(2 * plimsoll.forecast(model, 32).total)
+    model.fit(x, y, batch_size="max", verbose=0)
+    used = [key[1][1][0] for key in model.train_function.steps.programs]
+    assert 32 <= max(used) < 512
+    assert plimsoll.memory_use().engine <= plimsoll.memory_use().limit
+    with pytest.raises(ValueError, match="needs arrays"):
+        model.fit(((x[:8], y[:8]) for _ in range(2)), batch_size="max", verbose=0)
+
+
+def test_clear_session_gives_back_what_can_be_made_again():
+    model, (x, y) = cnn(), images(64)
+    model.fit(x, y, verbose=0)
+    held = plimsoll.memory_use().engine
+    keras.utils.clear_session()
+    assert held - plimsoll.memory_use().engine > plimsoll.forecast(model, 32).arena
+    assert model.fit(x, y, verbose=0).history["loss"]
