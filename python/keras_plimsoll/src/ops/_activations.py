@@ -15,7 +15,9 @@ def relu(x):
 
 
 def relu6(x):
-    return f.clip(convert_to_tensor(x), 0.0, 6.0)
+    # Not clip(), whose gradient is 1 at its bounds: here it is 0 there.
+    x = convert_to_tensor(x)
+    return f.where(f.greater_equal(x, 6.0), 6.0, call("relu", x))
 
 
 def sigmoid(x):
@@ -80,7 +82,7 @@ def leaky_relu(x, negative_slope=0.2):
 
 
 def hard_sigmoid(x):
-    return f.divide(f.clip(f.add(_floats(x), 3.0), 0.0, 6.0), 6.0)
+    return f.divide(relu6(f.add(_floats(x), 3.0)), 6.0)
 
 
 def hard_silu(x):

@@ -116,8 +116,8 @@ class _Patches:
         return [(n - 1) * s + 1 for n, s in zip(self.count, self.stride)]
 
 
-def unfold(x, kernel_size, dilation=1, padding=0, stride=1):
-    x = convert_to_tensor(x)
+def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
+    x = convert_to_tensor(input)
     n, channels = x.shape[:2]
     at = _Patches(x.shape[2:], kernel_size, dilation, padding, stride)
     if any(at.padding):

@@ -1,6 +1,7 @@
 import numpy as np
 from keras.src.backend.common.dtypes import result_type
 
+from keras_plimsoll.src.control import custom_gradient as _custom_gradient
 from keras_plimsoll.src.engine import call as _call
 from keras_plimsoll.src.engine import numpy_dtype as _numpy_dtype
 from keras_plimsoll.src.ops import linalg as _linalg
@@ -32,7 +33,30 @@ def _segments(data, segment_ids, num_segments, mode, of_nothing):
     rest = data.shape[ids.ndim :]
     empty = _call("broadcast_to", convert_to_tensor(of_nothing, data.dtype), shape=[num_segments, *rest])
     ids = _call("reshape", ids if ids.dtype in ("int32", "int64") else cast(ids, "int32"), shape=[*ids.shape, 1])
+    if mode in ("max", "min") and data.is_symbolic and _is_float(data.dtype):
+        return _shared_extreme(lambda x: _call("scatter_nd", empty, ids, x, mode=mode), data, ids)
     return _call("scatter_nd", empty, ids, data, mode=mode)
+
+
+def _shared_extreme(function, data, ids):
+    """The largest or smallest rows, whose gradient equal ones share."""
+
+    def with_gradient(x):
+        extreme = function(x)
+        count_of = lambda rows: _call("scatter_nd", _knp.zeros(extreme.shape, x.dtype), ids, rows, mode="add")
+        flat = _knp.reshape(ids, ids.shape[:-1])
+        of_segment = lambda rows: _knp.take(rows, _knp.clip(flat, 0, extreme.shape[0] - 1), axis=0)
+
+        def backward(upstream):
+            inside = _knp.logical_and(_knp.greater_equal(flat, 0), _knp.less(flat, extreme.shape[0]))
+            inside = _knp.reshape(inside, [*flat.shape] + [1] * (x.ndim - flat.ndim))
+            is_it = cast(_knp.logical_and(_knp.equal(x, of_segment(extreme)), inside), x.dtype)
+            share = _knp.divide(upstream, _knp.maximum(count_of(is_it), 1))
+            return _knp.multiply(is_it, of_segment(share))
+
+        return extreme, backward
+
+    return _custom_gradient(with_gradient)(data)
 
 
 def segment_sum(data, segment_ids, num_segments=None, sorted=False):
