@@ -141,3 +141,25 @@ def test_variables_are_copied_and_pickled_by_value():
         other.assign([5.0, 6.0])
         np.testing.assert_array_equal(v, v_before)
         assert other.name == "v"
+
+
+def test_a_layer_that_is_built_while_its_model_is_knows_its_shapes():
+    class Head(keras.layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.head = keras.layers.Dense(10)
+
+        def call(self, x):
+            return {"head": self.head(x)}
+
+    class Model(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense, self.heads = keras.layers.Dense(32), Head()
+
+        def call(self, x):
+            return self.heads(self.dense(x))
+
+    model = Model()
+    model(np.zeros((1, 16), "float32"))
+    assert model.heads._build_shapes_dict

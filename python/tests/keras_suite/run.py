@@ -1,10 +1,13 @@
 """Runs Keras's own suite on our backend, stage by stage, and prints what passed, failed and was skipped in each folder.
 
-    run.py [--stages 0,1,3] [--update]
+    run.py [--stages 0,1,3] [--jobs 2] [--update]
 
-counts.json has how many passed in each stage when it was committed: fewer is an error, --update writes more down.
+counts.json has how many passed in each stage when it was committed: fewer is an error, --update writes more down. With several jobs as
+many processes share the tests of a stage.
 """
 import argparse
+import collections
+import concurrent.futures
 import importlib.util
 import json
 import os
@@ -16,6 +19,7 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 COUNTS = HERE / "counts.json"
 OUTCOMES = ("passed", "failed", "skipped", "not collected")
+QUICK_COMPILER = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"  # JAX is the oracle of many tests
 
 sys.path.insert(0, str(HERE))
 from stages import STAGES  # noqa: E402
@@ -26,12 +30,24 @@ def keras_sources():
     return pathlib.Path(importlib.util.find_spec("keras").submodule_search_locations[0]) / "src"
 
 
-def run_stage(paths, sources, log):
+def run_stage(paths, sources, log, jobs):
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        shares = list(pool.map(lambda i: run_share(paths, sources, log.with_suffix(f".{i}.log") if jobs > 1 else log, i, jobs), range(jobs)))
+    folders, failed = collections.defaultdict(collections.Counter), []
+    for share in shares:
+        failed += share["failed"]
+        for folder, counts in share["folders"].items():
+            folders[folder].update(counts)
+    return {"folders": folders, "failed": failed}
+
+
+def run_share(paths, sources, log, share, of):
     wanted = [str(sources / p) for p in paths if not p.startswith("!") and (sources / p.split("::")[0]).exists()]
     left_out = [f"not {p[1:]}" for p in paths if p.startswith("!")]
     with tempfile.TemporaryDirectory() as folder:
         counts = pathlib.Path(folder) / "counts.json"
-        env = os.environ | {"KERAS_BACKEND": "plimsoll", "KERAS_SUITE_COUNTS": str(counts), "TF_CPP_MIN_LOG_LEVEL": "3",
+        env = os.environ | {"KERAS_BACKEND": "plimsoll", "KERAS_SUITE_COUNTS": str(counts), "KERAS_SUITE_SHARE": f"{share}/{of}",
+                            "TF_CPP_MIN_LOG_LEVEL": "3", "XLA_FLAGS": QUICK_COMPILER,
                             "PYTHONPATH": os.pathsep.join([str(HERE.parent.parent), str(HERE), os.environ.get("PYTHONPATH", "")])}
         command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "keras_plimsoll_bootstrap", "-p", "keras_suite_plugin",
                    "-p", "no:cacheprovider", "--rootdir", str(sources.parent.parent), "-W", "ignore", "-o", "addopts=", "--continue-on-collection-errors", *wanted]
@@ -56,6 +72,7 @@ def show(stage, result):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--stages", default=",".join(map(str, STAGES)))
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--update", action="store_true")
     args = parser.parse_args()
     known, fewer = json.loads(COUNTS.read_text()) if COUNTS.exists() else {}, []
@@ -64,7 +81,7 @@ def main():
     print(" " * 42 + "".join(f"{o:>14}" for o in OUTCOMES))
     for stage in map(int, args.stages.split(",")):
         log = logs / f"stage{stage}.log"
-        result = run_stage(STAGES[stage], keras_sources(), log)
+        result = run_stage(STAGES[stage], keras_sources(), log, args.jobs)
         (logs / f"stage{stage}.failed.txt").write_text("\n".join(result["failed"]) + "\n")
         passed, least = show(stage, result), known.get(str(stage), 0)
         if passed < least:

@@ -41,6 +41,8 @@ def compute_output_spec(fn, *args, **kwargs):
         step = _engine.Step()
 
         def symbolic(x):
+            if is_tensor(x) and x.is_symbolic:  # of a step that is being traced around this one
+                return step.input(x.dtype, x.shape)
             if not isinstance(x, KerasTensor):
                 return x
             return step.input(standardize_dtype(x.dtype), [unknown if size is None else size for size in x.shape])
