@@ -1,6 +1,7 @@
 """Recurrent layers: the engine's lstm and gru where they fit, else a scan over the step that the layer gives."""
 from keras.src import tree as _tree
 
+from keras_plimsoll.src import rnn_masked as _masked
 from keras_plimsoll.src.engine import call as _call
 from keras_plimsoll.src.ops import _formula as _f
 from keras_plimsoll.src.ops.core import cast as _cast
@@ -16,10 +17,15 @@ def rnn(step_function, inputs, initial_states, go_backwards=False, mask=None, co
     if mask is not None:
         mask = _cast(_tensor(mask), "bool")
         mask = mask if time_major else _f.swapped(mask, 0, 1)
-    step = _Step(step_function, constants, zero_output_for_mask)
     states = _tree.map_structure(_tensor, initial_states)
-    run = _unrolled if unroll else _scanned
-    last_output, outputs, states = run(step, inputs, states, mask, go_backwards, return_all_outputs)
+    cell = None if mask is None or unroll or constants else _masked.cell_of(step_function)
+    if cell is not None:
+        last_output, outputs, states = _without_steps(cell, step_function, inputs, states, mask, go_backwards, zero_output_for_mask,
+                                                      return_all_outputs)
+    else:
+        run = _unrolled if unroll else _scanned
+        step = _Step(step_function, constants, zero_output_for_mask)
+        last_output, outputs, states = run(step, inputs, states, mask, go_backwards, return_all_outputs)
     if not time_major:
         outputs = _tree.map_structure(lambda x: _f.swapped(x, 0, 1), outputs)
     return last_output, outputs, states
@@ -51,6 +57,24 @@ def _kept(mask, new, old):
     """`new` where the mask says so, else `old` (zeros: None). The mask has the batch first, and maybe a last axis of 1."""
     rows = _f.reshaped(mask, [mask.shape[0]] + [1] * (new.ndim - 1))
     return _f.where(rows, new, 0.0 if old is None or old.shape != new.shape else _f.cast(old, new.dtype))
+
+
+def _without_steps(cell, step_function, inputs, states, mask, go_backwards, zero_output, return_all_outputs):
+    if go_backwards:
+        inputs, mask = (_call("reverse", x, axes=[0]) for x in (inputs, mask))
+    mask = _f.reshaped(mask, mask.shape[:2])
+
+    def step_by_step():
+        _, outputs, new_states = _scanned(_Step(step_function, None, False), inputs, states, mask, False, True)
+        return _f.swapped(outputs, 0, 1), new_states
+
+    by_time = _f.swapped(mask, 0, 1)
+    outputs, new_states = _masked.run(cell, _f.swapped(inputs, 0, 1), states, by_time, step_by_step)
+    if zero_output:
+        outputs = _f.where(_f.broadcasted(_f.expanded(by_time, 2), outputs.shape), outputs, 0.0)
+    outputs = _f.swapped(outputs, 0, 1)
+    last = _f.at(outputs, 0, -1)
+    return last, outputs if return_all_outputs else _f.expanded(last, 0), _tree.pack_sequence_as(states, new_states)
 
 
 def _scanned(step, inputs, states, mask, go_backwards, return_all_outputs):
