@@ -45,9 +45,14 @@ python:  ## the Keras backend for .venv: KERAS_BACKEND=plimsoll .venv/bin/python
 	cmake --build build --parallel $(JOBS) --target _native
 	printf '%s\n' '$(CURDIR)/python' 'import keras_plimsoll_bootstrap' > "$$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/plimsoll.pth"
 
-wheel:  ## the Keras backend as a wheel for this system, in build/wheel
-	@scripts/setup.sh python
-	.venv/bin/python -m pip wheel --no-deps --no-build-isolation -w build/wheel .
+# From the objects of the build folder; auditwheel puts in the libraries that it stands on, and says from which glibc on it runs.
+wheel:  ## the backend, the program, the guard and the doctor as a wheel for pip, in build/wheel
+	@scripts/setup.sh wheel
+	cmake --preset release -DPLIMSOLL_PYTHON=ON
+	cmake --build build --parallel $(JOBS) --target _native plimsoll_cli
+	rm -rf build/wheel
+	.venv/bin/python -m pip -q wheel --no-deps --no-build-isolation -C build-dir=build -w build/wheel/plain .
+	PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/auditwheel repair -w build/wheel build/wheel/plain/*.whl 2>&1 | tail -n 1
 
 test:  ## builds everything and runs all tests
 	@scripts/setup.sh test
@@ -61,7 +66,7 @@ test:  ## builds everything and runs all tests
 	  echo '=== SKIPPED: the tests of the Keras backend: .venv has no keras, jax and nanobind (is PyPI reachable?) ===' >&2; [ "$${CI:-}" != true ]; \
 	fi
 
-test-python: python  ## the tests of the Keras backend, with the fast part of Keras's own suite
+test-python: python wheel  ## the tests of the Keras backend, with the fast part of Keras's own suite
 	.venv/bin/pytest -q python/tests
 	.venv/bin/python python/tests/keras_suite/run.py --stages 0,1,3
 
