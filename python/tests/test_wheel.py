@@ -1,71 +1,15 @@
-"""The wheel of `make wheel` in an environment that has never seen this source tree: the backend, the program, the guard and the doctor
-work, and nothing is left when it goes. What it depends on is lent by this environment; with PLIMSOLL_TEST_PYPI=1 the environment is really
-empty, and jupyterlab and Keras come from PyPI (two minutes)."""
+"""The wheel in an environment of its own: the backend, the program, the guard and the doctor work, and nothing is left when it goes."""
 import json
-import os
 import pathlib
-import subprocess
-import sys
-import sysconfig
-import venv
 
 import nbformat
-import pytest
 from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-FROM_PYPI = os.environ.get("PLIMSOLL_TEST_PYPI") == "1"
-SPEC = {"argv": ["python", "-m", "ipykernel_launcher", "-f", "{connection_file}"], "display_name": "Python 3", "language": "python"}
+from wheel_place import ROOT, Place, find_wheel
 
 
-@pytest.fixture(scope="module")
-def wheel():
-    found = sorted((ROOT / "build" / "wheel").glob("plimsoll-*.whl"))
-    if not found:
-        pytest.skip("there is no wheel: make wheel")
-    return found[-1]
-
-
-@pytest.fixture(scope="module")
-def place(wheel, tmp_path_factory):
-    place = Place(tmp_path_factory.mktemp("empty") / "venv")
-    place.pip("install", *([] if FROM_PYPI else ["--no-deps", "--no-index"]), str(wheel))
-    return place
-
-
-class Place:
-    """A virtual environment, and processes in it that see nothing else: no compiler on PATH, a home of their own."""
-
-    def __init__(self, folder):
-        self.folder, self.home = folder, folder.parent / "home"
-        venv.create(folder)
-        self.packages = pathlib.Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
-        if FROM_PYPI:
-            self.pip("install", "jupyterlab")
-        else:
-            (self.packages / "lent.pth").write_text(sysconfig.get_path("purelib"))  # a folder, whose own .pth files are not read
-            spec = folder / "share" / "jupyter" / "kernels" / "python3" / "kernel.json"
-            spec.parent.mkdir(parents=True)
-            spec.write_text(json.dumps(SPEC))
-        self.before = self.files()
-        self.env = {"PATH": str(folder / "bin"), "HOME": str(self.home), "KERAS_BACKEND": "plimsoll"}
-
-    def pip(self, *words):
-        pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check", "--python", str(self.folder / "bin" / "python")]
-        subprocess.run([*pip, *words], check=True)
-
-    def run(self, *words, allowed=(0,)):
-        done = subprocess.run([str(self.folder / "bin" / words[0]), *words[1:]], env=self.env, capture_output=True, text=True, timeout=300)
-        assert done.returncode in allowed, f"{words}: exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
-
-    def files(self):
-        return {path for path in self.folder.rglob("*") if "__pycache__" not in path.parts}
-
-
-def test_its_name_says_where_it_runs(wheel):
-    assert "-manylinux_2_" in wheel.name, "auditwheel has not been over it"
+def test_its_name_says_where_it_runs():
+    assert "-manylinux_2_" in find_wheel().name, "auditwheel has not been over it"
 
 
 def test_no_path_of_the_build_machine_is_in_it(place):
@@ -112,7 +56,9 @@ def test_a_guarded_kernel_explains_itself_and_goes_on(place, monkeypatch):
     place.run("plimsoll", "kernel", "remove", "python3-guarded")
 
 
-def test_nothing_is_left_when_it_goes(place):
+def test_nothing_is_left_when_it_goes(tmp_path):
+    place = Place(tmp_path / "venv")
+    place.run("python", "-c", "import keras")
     new = place.files() - place.before
     assert any(path.name == "plimsoll" for path in new)
     place.pip("uninstall", "-y", "plimsoll")
