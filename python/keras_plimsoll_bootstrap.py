@@ -60,14 +60,24 @@ def after_keras(module):
         posing = False
 
 
+def is_ours():
+    config = sys.modules.get("keras.src.backend.config")
+    return posing or (config is not None and config._BACKEND == NAME)
+
+
+def after_history(module):
+    if is_ours():
+        importlib.import_module("plimsoll.history").install(module.History)
+
+
 def after_composed(module):
     """Keras writes out what the engine has as one op."""
-    config = sys.modules.get("keras.src.backend.config")
-    if posing or (config is not None and config._BACKEND == NAME):
+    if is_ours():
         importlib.import_module(f"{PACKAGE}.whole").install(module)
 
 
-AFTER = {"keras.src.backend.config": after_config, "keras.src.utils.backend_utils": after_backend_utils, "keras": after_keras}
+AFTER = {"keras.src.backend.config": after_config, "keras.src.utils.backend_utils": after_backend_utils,
+         "keras.src.callbacks.history": after_history, "keras": after_keras}
 AFTER |= dict.fromkeys(("keras.src.ops.nn", "keras.src.optimizers.adam", "keras.src.optimizers.sgd", "keras.src.optimizers.rmsprop"),
                        after_composed)
 

@@ -16,3 +16,13 @@ from plimsoll.errors import MemoryLineError
 from plimsoll.memory import memory_use, set_memory_limit
 
 __all__ = ["MemoryLineError", "Tensor", "memory_text", "memory_use", "set_memory_limit"]
+
+
+def load_ipython_extension(shell):
+    from plimsoll import magics
+    magics.load_ipython_extension(shell)
+
+
+def unload_ipython_extension(shell):
+    from plimsoll import magics
+    magics.unload_ipython_extension(shell)
