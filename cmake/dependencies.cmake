@@ -27,7 +27,7 @@ if(PLIMSOLL_ONEDNN AND NOT CMAKE_CROSSCOMPILING)
   find_package(Python3 COMPONENTS Interpreter)
   if(SKBUILD)  # pip has put the packages of scripts/onednn.txt into an environment of its own for this build (pyproject.toml)
     execute_process(COMMAND ${Python3_EXECUTABLE} -c "import importlib.metadata as m; print(next(f.locate().resolve().parents[3] \
-for f in m.files('onednn-devel-cpu-gomp') if f.name == 'dnnl.hpp'))" OUTPUT_VARIABLE onednn_of_pip OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+for f in m.files('onednn-devel-cpu-gomp') if f.match('oneapi/dnnl/dnnl.hpp')))" OUTPUT_VARIABLE onednn_of_pip OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   endif()
   set(places $ENV{PLIMSOLL_DEPS}/onednn ${CMAKE_SOURCE_DIR}/.deps/onednn ${onednn_of_pip})
   find_path(ONEDNN_INCLUDE oneapi/dnnl/dnnl.hpp HINTS ${places} PATH_SUFFIXES include)

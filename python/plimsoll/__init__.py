@@ -14,8 +14,9 @@ from plimsoll import _native
 from plimsoll._native import Tensor, memory_text
 from plimsoll.errors import MemoryLineError
 from plimsoll.memory import memory_use, set_memory_limit
+from plimsoll.plan import plan
 
-__all__ = ["MemoryLineError", "Tensor", "memory_text", "memory_use", "set_memory_limit"]
+__all__ = ["MemoryLineError", "Tensor", "memory_text", "memory_use", "plan", "set_memory_limit"]
 
 
 def load_ipython_extension(shell):
