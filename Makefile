@@ -31,9 +31,10 @@ build:  ## the program with the engine, build/bin/plimsoll, and the library
 	cmake --preset release
 	cmake --build build --parallel $(JOBS) --target plimsoll_cli plimsoll_shared
 
-demo: build  ## trains a small network on data/fashion_mnist_12k.npz, draws what it learned, and shows the guard
+demo: build  ## trains a small network on data/fashion_mnist_12k.npz, in C++ and in Keras, draws what it learned, and shows the guard
 	@scripts/setup.sh demo
 	build/bin/plimsoll demo --output build/demo
+	if .venv/bin/python -c 'import keras, nanobind' 2> /dev/null; then $(MAKE) --no-print-directory python && KERAS_BACKEND=plimsoll .venv/bin/python scripts/keras_demo.py; else echo 'Keras is not shown: no keras and nanobind in .venv'; fi
 	if .venv/bin/python -c 'import ipykernel, nbclient' 2> /dev/null; then .venv/bin/python scripts/guard_demo.py; else echo 'the guard is not shown: no ipykernel and nbclient in .venv'; fi
 
 # The extension beside its Python files in python/plimsoll, and .venv told where these are.
@@ -43,9 +44,14 @@ python:  ## the Keras backend for .venv: KERAS_BACKEND=plimsoll .venv/bin/python
 	cmake --build build --parallel $(JOBS) --target _native
 	printf '%s\n' '$(CURDIR)/python' 'import keras_plimsoll_bootstrap' > "$$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/plimsoll.pth"
 
-wheel:  ## the Keras backend as a wheel for this system, in build/wheel
-	@scripts/setup.sh python
-	.venv/bin/python -m pip wheel --no-deps --no-build-isolation -w build/wheel .
+# From the objects of the build folder; auditwheel puts in the libraries that it stands on, and says from which glibc on it runs.
+wheel:  ## the backend, the program, the guard and the doctor as a wheel for pip, in build/wheel
+	@scripts/setup.sh wheel
+	cmake --preset release -DPLIMSOLL_PYTHON=ON
+	cmake --build build --parallel $(JOBS) --target _native plimsoll_cli
+	rm -rf build/wheel
+	.venv/bin/python -m pip -q wheel --no-deps --no-build-isolation -C build-dir=build -w build/wheel/plain .
+	PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/auditwheel repair -w build/wheel build/wheel/plain/*.whl 2>&1 | tail -n 1
 
 test:  ## builds everything and runs all tests, parsers and kernels under AddressSanitizer and UBSan too
 	@scripts/setup.sh test
@@ -59,7 +65,7 @@ test:  ## builds everything and runs all tests, parsers and kernels under Addres
 	  echo '=== SKIPPED: the tests of the Keras backend: .venv has no keras, jax and nanobind (is PyPI reachable?) ===' >&2; [ "$${CI:-}" != true ]; \
 	fi
 
-test-python: python  ## the tests of the Keras backend, with the fast part of Keras's own suite
+test-python: python wheel  ## the tests of the Keras backend, with the fast part of Keras's own suite
 	.venv/bin/pytest -q -n 2 --dist worksteal python/tests
 	.venv/bin/python python/tests/keras_suite/run.py --stages 0,1,3
 

@@ -24,10 +24,14 @@ endif()
 # that nothing else in the process can meet (docs/decisions/0015-a-private-onednn.md).
 set(PLIMSOLL_HAVE_ONEDNN OFF)
 if(PLIMSOLL_ONEDNN AND NOT CMAKE_CROSSCOMPILING)
-  find_path(ONEDNN_INCLUDE oneapi/dnnl/dnnl.hpp
-            HINTS $ENV{PLIMSOLL_DEPS}/onednn/include ${CMAKE_SOURCE_DIR}/.deps/onednn/include)
-  find_library(ONEDNN_LIBRARY dnnl HINTS $ENV{PLIMSOLL_DEPS}/onednn/lib ${CMAKE_SOURCE_DIR}/.deps/onednn/lib)
   find_package(Python3 COMPONENTS Interpreter)
+  if(SKBUILD)  # pip has put the packages of scripts/onednn.txt into an environment of its own for this build (pyproject.toml)
+    execute_process(COMMAND ${Python3_EXECUTABLE} -c "import importlib.metadata as m; print(next(f.locate().resolve().parents[3] \
+for f in m.files('onednn-devel-cpu-gomp') if f.match('oneapi/dnnl/dnnl.hpp')))" OUTPUT_VARIABLE onednn_of_pip OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
+  set(places $ENV{PLIMSOLL_DEPS}/onednn ${CMAKE_SOURCE_DIR}/.deps/onednn ${onednn_of_pip})
+  find_path(ONEDNN_INCLUDE oneapi/dnnl/dnnl.hpp HINTS ${places} PATH_SUFFIXES include)
+  find_library(ONEDNN_LIBRARY dnnl HINTS ${places} PATH_SUFFIXES lib)
   set(reason "oneDNN >= 3 and Python 3 were not found")
   if(ONEDNN_INCLUDE AND ONEDNN_LIBRARY AND Python3_FOUND)
     file(STRINGS ${ONEDNN_INCLUDE}/oneapi/dnnl/dnnl_version.h ONEDNN_MAJOR_LINE REGEX "define DNNL_VERSION_MAJOR")

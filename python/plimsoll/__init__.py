@@ -14,10 +14,11 @@ from plimsoll import _native
 from plimsoll._native import Tensor, memory_text
 from plimsoll.errors import MemoryLineError
 from plimsoll.memory import memory_use, set_memory_limit
+from plimsoll.plan import plan
 
 _OF_KERAS = {"forecast": "planner", "MemoryForecast": "planner", "function": "functions", "gradients": "functions",
              "value_and_grad": "functions"}
-__all__ = ["MemoryLineError", "Tensor", "memory_text", "memory_use", "set_memory_limit", *_OF_KERAS]
+__all__ = ["MemoryLineError", "Tensor", "memory_text", "memory_use", "plan", "set_memory_limit", *_OF_KERAS]
 
 
 def __getattr__(name):
@@ -32,3 +33,13 @@ def __getattr__(name):
         raise RuntimeError(f"plimsoll.{name} needs Keras on the backend plimsoll, and it was imported with {keras.backend.backend()}: "
                            "set KERAS_BACKEND=plimsoll, or import plimsoll before keras")
     return getattr(importlib.import_module(f"keras_plimsoll.src.{_OF_KERAS[name]}"), name)
+
+
+def load_ipython_extension(shell):
+    from plimsoll import magics
+    magics.load_ipython_extension(shell)
+
+
+def unload_ipython_extension(shell):
+    from plimsoll import magics
+    magics.unload_ipython_extension(shell)

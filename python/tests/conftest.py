@@ -13,6 +13,12 @@ sys.path.insert(0, str(PYTHON))
 import keras_plimsoll_bootstrap  # noqa: E402,F401  where plimsoll.pth is not installed
 
 
+@pytest.fixture(scope="session")
+def place(tmp_path_factory):
+    from wheel_place import Place
+    return Place(tmp_path_factory.mktemp("empty") / "venv")
+
+
 @pytest.fixture
 def run_python(tmp_path):
     """run(code or path, *arguments, backend=None, **env): what the program printed; fails if it failed."""
