@@ -1,5 +1,5 @@
 // The doctor examines a Python environment from its files alone, imports nothing (unless asked), and
-// says what would crash, why, and which command mends it.
+// says what would crash, why, and which command fixes it.
 //
 //   doctor::Diagnosis d = doctor::examine({.environment = "/home/ada/venv"});
 //   std::cout << d.text(false);
@@ -24,6 +24,16 @@ struct Finding {
   std::vector<std::string> evidence;  // files, versions, readings
   std::string leads_to;               // what happens if nothing is done
   std::string fix;                    // a command, or a sentence where no command does it
+
+  // What the fix installs. examine() makes one command of all findings that touch the same projects, so that
+  // no fix undoes another; what a check wrote into `fix` is then done first.
+  struct Install {
+    std::string requirement;  // "keras>=3"
+    std::string by;           // the project that wants it so; empty: none
+    bool again = false;       // write the files of the same version anew
+  };
+  std::vector<Install> installs = {};
+  std::vector<std::string> removes = {};  // projects that are uninstalled before
 };
 
 struct Options {

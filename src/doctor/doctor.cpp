@@ -6,6 +6,8 @@
 
 #include "doctor/exam.h"
 #include "doctor/formats/mapped_file.h"
+#include "doctor/kernelspec.h"
+#include "doctor/treatment.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll::doctor {
@@ -15,7 +17,53 @@ System take_readings(const Options& options) {
   if (options.system.empty()) return read_system();
   const std::optional<std::string> text = read_text(options.system);
   if (!text) fail(ErrorKind::not_found, "doctor", "cannot read ", options.system.string());
-  return System::from_json(*text);
+  System system = System::from_json(*text);
+  std::error_code ignored;
+  if (system.folder.empty()) system.folder = std::filesystem::current_path(ignored).string();
+  return system;
+}
+
+void run_check(const FindingFile& file, const Exam& exam, Findings& out) {
+  Findings found;
+  file.find(exam, found);
+  for (Finding& f : found) {
+    f.id = file.id;
+    out.push_back(std::move(f));
+  }
+}
+
+// Checks that look at variables.
+bool reads_variables(std::string_view id) {
+  for (const std::string_view reader : {"tensorflow_mix", "keras_backend", "gpu_settings", "settings",
+                                        "python_path", "protobuf", "libc_too_old", "hidden_packages"}) {
+    if (id == reader) return true;
+  }
+  return false;
+}
+
+// What the variables of a kernelspec bring about in the notebooks that use it.
+void check_kernelspec(const Exam& shell, const KernelSpec& spec, Findings& findings) {
+  const System system = with_variables(shell.system, spec);
+  if (!spec.runs_environment || system.environment == shell.system.environment) return;
+  const bool other_path = system.variable("PYTHONPATH") != shell.system.variable("PYTHONPATH");
+  const bool other_libraries = system.variable("LD_LIBRARY_PATH") != shell.system.variable("LD_LIBRARY_PATH");
+  std::optional<Environment> environment;
+  if (other_path) environment = read_environment(shell.environment.python, system);
+  const Environment& used = environment ? *environment : shell.environment;
+  std::optional<Libraries> libraries;
+  if (other_path || other_libraries) libraries = Libraries::read(used, system);
+  const Exam exam{shell.options, system, used, libraries ? *libraries : shell.libraries, spec.file};
+  Findings found;
+  for (const FindingFile& file : finding_files()) {
+    if (reads_variables(file.id)) run_check(file, exam, found);
+  }
+  for (Finding& f : found) {
+    const bool known = std::any_of(findings.begin(), findings.end(),
+                                   [&](const Finding& other) { return other.what == f.what; });
+    if (known || f.severity == Severity::note) continue;
+    f.evidence.push_back(concat("set by the Jupyter kernel ", spec.file.string()));
+    findings.push_back(std::move(f));
+  }
 }
 
 }  // namespace
@@ -29,21 +77,18 @@ Diagnosis examine(const Options& options) {
       read_environment(std::filesystem::absolute(where).lexically_normal(), system);
   if (options.system.empty()) read_disks(system, environment.prefix.string());
   const Libraries libraries = Libraries::read(environment, system);
-  const Exam exam{options, system, environment, libraries};
+  const Exam exam{options, system, environment, libraries, {}};
 
   Diagnosis diagnosis;
   diagnosis.environment = environment.shown();
   diagnosis.distributions = environment.distributions.size();
   for (const auto& library : libraries.all()) diagnosis.libraries += library->in_environment;
   diagnosis.system_json = system.json();
-  for (const FindingFile& file : finding_files()) {
-    Findings found;
-    file.find(exam, found);
-    for (Finding& f : found) {
-      f.id = file.id;
-      diagnosis.findings.push_back(std::move(f));
-    }
-  }
+  for (const FindingFile& file : finding_files()) run_check(file, exam, diagnosis.findings);
+  for (const KernelSpec& spec : read_kernelspecs(environment, system))
+    check_kernelspec(exam, spec, diagnosis.findings);
+  merge_many(exam, diagnosis.findings);
+  settle_fixes(exam, diagnosis.findings);
   std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(),
                    [](const Finding& a, const Finding& b) {
                      return a.severity != b.severity ? a.severity > b.severity : a.sureness > b.sureness;

@@ -18,6 +18,7 @@ struct Exam {
   const System& system;
   const Environment& environment;
   const Libraries& libraries;
+  std::filesystem::path kernelspec;  // whose variables `system` has; empty: those of the shell
 };
 
 using Findings = std::vector<Finding>;
@@ -30,8 +31,8 @@ struct FindingFile {
 // Written by CMake from the file names.
 std::span<const FindingFile> finding_files();
 
-// The command that installs a project again, in the version it has.
-std::string reinstall(const Exam& exam, const Distribution& distribution);
+// A remedy: the project is installed again, in the version it has.
+inline std::vector<Finding::Install> reinstall(const Distribution& d) { return {{d.name, "", true}}; }
 
 // "a, b, c and 12 more": the first `most` of a list.
 std::string some_of(const std::vector<std::string>& all, size_t most = 4);

@@ -3,8 +3,10 @@
 #include <dirent.h>
 
 #include <algorithm>
+#include <tuple>
 #include <unordered_set>
 
+#include "doctor/files.h"
 #include "doctor/loader_path.h"
 #include "doctor/parallel.h"
 #include "doctor/python/text.h"
@@ -74,12 +76,13 @@ bool is_module(const Library& library) {
 
 bool Library::defines(std::string_view symbol) const {
   if (elf) return elf->defines(symbol);
-  bool found = false;
-  for (const MachO& slice : slices) {
-    slice.for_each_defined(
-        [&](std::string_view name) { found |= name.size() > 1 && name.substr(1) == symbol; });
-  }
-  return found;
+  const std::string underscored = "_" + std::string(symbol);  // as macOS writes them
+  return std::any_of(slices.begin(), slices.end(), [&](const MachO& slice) {
+    if (slice.has_export_trie()) return slice.exports(underscored);
+    bool found = false;
+    slice.for_each_defined([&](std::string_view name) { found |= name == underscored; });
+    return found;
+  });
 }
 
 std::string Library::architectures() const {
@@ -126,30 +129,42 @@ class LibraryReader {
   }
 
   void read_environment() {
-    std::unordered_map<std::string, const Distribution*> owners;
+    std::unordered_map<std::string, std::pair<const Distribution*, const RecordRow*>> owners;
     for (const Distribution& d : environment_.distributions) {
       for (const RecordRow& row : d.record) {
-        if (is_native_name(row.path)) owners.emplace((d.site / row.path).lexically_normal().string(), &d);
+        if (is_native_name(row.path))
+          owners.try_emplace((d.site / row.path).lexically_normal().string(), &d, &row);
       }
     }
     std::vector<std::unique_ptr<Library>> found;
-    const auto add_folder = [&](const fs::path& folder, bool standard) {
+    const auto add_folder = [&](const fs::path& folder, const fs::path& root, bool standard) {
       std::vector<fs::path> files;
       collect(folder, 0, files);
       std::sort(files.begin(), files.end());
       for (const fs::path& file : files) {
         auto library = std::make_unique<Library>();
         library->path = file;
-        library->shown = file.lexically_relative(folder).string();
+        library->shown = file.lexically_relative(root).string();
         library->in_environment = true;
         library->standard = standard;
         const auto owner = owners.find(file.lexically_normal().string());
-        if (owner != owners.end()) library->owner = owner->second;
+        if (owner != owners.end()) std::tie(library->owner, library->row) = owner->second;
         found.push_back(std::move(library));
       }
     };
-    for (const fs::path& site : environment_.sites) add_folder(site, false);
-    add_folder(environment_.standard_library / "lib-dynload", true);
+    for (const fs::path& site : environment_.sites) add_folder(site, site, false);
+    for (const PathEntry& entry : environment_.path.entries()) {
+      const bool linked = entry.from == PathEntry::From::variable || entry.from == PathEntry::From::pth;
+      if (!linked || entry.of_other_python) continue;
+      // Such a folder may be a whole project with its data: only packages are looked into.
+      for (const std::string& name : entry.names) {
+        const fs::path inner = entry.folder / name;
+        if (is_there(inner / "__init__.py") || name.ends_with(".libs"))
+          add_folder(inner, entry.folder, false);
+      }
+    }
+    add_folder(environment_.standard_library / "lib-dynload", environment_.standard_library / "lib-dynload",
+               true);
     parallel_for(found.size(), [&](size_t i) {
       parse(*found[i]);
       found[i]->module = is_module(*found[i]);

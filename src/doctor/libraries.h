@@ -22,6 +22,7 @@ struct Library {
   std::filesystem::path path;
   std::string shown;                    // below its site folder where it has one
   const Distribution* owner = nullptr;  // the project whose RECORD lists it
+  const RecordRow* row = nullptr;       // as it lists it
   bool in_environment = false;          // in a site folder, not the system's
   bool standard = false;                // a module of Python's own library
   bool module = false;                  // Python can import it

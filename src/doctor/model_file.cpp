@@ -11,7 +11,7 @@
 namespace plimsoll::doctor {
 namespace {
 
-constexpr uint64_t kLargestMetadata = 1u << 20, kLargestConfig = 256u << 20;
+constexpr uint64_t kLargestMetadata = 1u << 20, kLargestConfig = 256u << 20, kLargestChecked = 256u << 20;
 
 std::string text_of(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
@@ -82,6 +82,16 @@ void set_version(ModelFile& model, std::string text) {
       Version::parse(std::string_view(model.version_text).substr(0, model.version_text.find("-tf")));
 }
 
+// The weights inside an archive: their checksum, where that is quickly had, and their end.
+void check_weights(const ZipReader& zip) {
+  const ZipReader::Member* const weights = zip.find("model.weights.h5");
+  if (weights == nullptr || weights->method != 0) return;
+  const FileSource source = weights->size <= kLargestChecked ? zip.open(*weights, kLargestChecked)
+                                                             : zip.packed(*weights, weights->size);
+  const std::string head = source.text(0, std::min<uint64_t>(source.size(), 4096));
+  check_hdf5_end(Bytes(head), source.size());
+}
+
 ModelFile read_archive(const FileSource& file) {
   const ZipReader zip(file);
   ModelFile model;
@@ -93,6 +103,7 @@ ModelFile read_archive(const FileSource& file) {
   const nlohmann::json m = parse(zip.read(*metadata, kLargestMetadata), "metadata.json");
   if (m.is_object()) set_version(model, text_of(m, "keras_version"));
   collect_layers(parse(zip.read(*config, kLargestConfig), "config.json"), model.layers);
+  check_weights(zip);
   return model;
 }
 

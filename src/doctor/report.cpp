@@ -70,11 +70,6 @@ std::string_view name_of(Sureness sureness) {
   return "";
 }
 
-std::string reinstall(const Exam& exam, const Distribution& d) {
-  return concat(exam.environment.pip(), " install --force-reinstall --no-cache-dir --no-deps ", d.name,
-                d.version ? "==" + d.version_text : "");
-}
-
 std::string some_of(const std::vector<std::string>& all, size_t most) {
   std::string out;
   for (size_t i = 0; i < std::min(most, all.size()); ++i) out += (i ? ", " : "") + all[i];

@@ -9,6 +9,7 @@
 #endif
 
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "doctor/formats/mapped_file.h"
@@ -24,7 +25,7 @@ namespace {
 // Only these go into the readings: a report must not carry somebody's secrets.
 bool variable_matters(std::string_view name) {
   for (const std::string_view exact : {"HOME", "PATH", "TMPDIR", "VIRTUAL_ENV", "PYENV_VERSION", "PYENV_ROOT",
-                                       "XDG_DATA_HOME", "XDG_CACHE_HOME"}) {
+                                       "XDG_DATA_HOME", "XDG_CACHE_HOME", "MPLBACKEND"}) {
     if (name == exact) return true;
   }
   for (const std::string_view prefix :
@@ -98,6 +99,13 @@ System read_system() {
   if (const auto cpuinfo = read_text("/proc/cpuinfo")) system.cpu_features = parse_cpu_features(*cpuinfo);
   read_memory(system);
   read_limits(system);
+  const std::string release = read_text("/etc/os-release", 1u << 16).value_or("");
+  std::error_code ignored;
+  system.folder = std::filesystem::current_path(ignored).string();
+  for (const std::string_view line : split(release, "\n")) {
+    if (line.starts_with("ID=")) system.distribution = line.substr(3);
+  }
+  std::erase(system.distribution, '"');
   if (const auto driver = read_text("/sys/module/nvidia/version")) system.nvidia_driver = trim(*driver);
   for (char** entry = environ; entry && *entry; ++entry) {
     const std::string_view text = *entry;
@@ -153,6 +161,8 @@ std::string System::json() const {
   j["cpu_features"] = cpu_features;
   j["limits"] = limits;
   j["nvidia_driver"] = nvidia_driver;
+  j["folder"] = folder;
+  j["distribution"] = distribution;
   j["environment"] = environment;
   const auto put = [&](const char* key, std::optional<uint64_t> value) {
     if (value) j[key] = *value;
@@ -182,6 +192,8 @@ System System::from_json(std::string_view text) {
     }
     s.limits = j.value("limits", s.limits);
     s.nvidia_driver = j.value("nvidia_driver", "");
+    s.folder = j.value("folder", "");
+    s.distribution = j.value("distribution", "");
     const nlohmann::json variables = j.value("environment", nlohmann::json::object());
     for (const auto& [key, value] : variables.items()) {
       s.environment.emplace(key, value.get<std::string>());

@@ -28,6 +28,8 @@ struct System {
   std::optional<uint64_t> container_limit, container_room;
   std::map<std::string, uint64_t> limits;  // soft resource limits that are set: "as", "data", "nofile" ...
   std::vector<Disk> disks;
+  std::string distribution;                                     // "debian", as /etc/os-release has it
+  std::string folder;                                           // where the notebook or script is run
   std::string nvidia_driver;                                    // "550.54.14"; empty: no driver
   std::map<std::string, std::string, std::less<>> environment;  // the variables that matter here
 

@@ -140,6 +140,24 @@ inline std::string macho(uint32_t cpu_type, const std::string& dylib = "@rpath/l
   return w.text(strings.out).out;
 }
 
+// The same with a table of what is undefined and, in place of a search through all symbols, a trie of the
+// exports `prefix` + "one" and `prefix` + "two".
+inline std::string macho_with_trie(uint32_t cpu_type, const std::string& prefix = "_f") {
+  Writer trie;
+  const size_t fork = 2 + prefix.size() + 2, one = fork + 2 + 5 + 5, two = one + 4;
+  trie.u8(0).u8(1).text(prefix).zeros(1).u8(fork);
+  trie.u8(0).u8(2).text("one").zeros(1).u8(one).text("two").zeros(1).u8(two);
+  trie.u8(2).u8(0).u8(16).u8(0).u8(2).u8(0).u8(16).u8(0);
+  const size_t commands = 24 + 80 + 16, symbols_at = 32 + commands, trie_at = symbols_at + 16 + 4;
+  Writer w;
+  w.u32(0xfeedfacf).u32(cpu_type).u32(0).u32(6).u32(3).u32(commands).u32(0).u32(0);
+  w.u32(2).u32(24).u32(symbols_at).u32(1).u32(symbols_at + 16).u32(4);
+  w.u32(0xb).u32(80).zeros(16).u32(0).u32(1).zeros(48);
+  w.u32(0x80000033).u32(16).u32(trie_at).u32(trie.size());
+  w.u32(1).u8(0x01).u8(0).u16(1 << 8).u64(0).zeros(1).text("_g").zeros(1);
+  return w.text(trie.out).out;
+}
+
 inline std::string universal(const std::vector<std::pair<uint32_t, std::string>>& slices) {
   std::string head("\xca\xfe\xba\xbe", 4), body;
   const auto big = [&](uint64_t v) {

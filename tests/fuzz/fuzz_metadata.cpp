@@ -1,6 +1,8 @@
 // All text that Python packages bring along: versions, requirements, markers, METADATA, RECORD.
 #include "doctor/python/metadata.h"
+#include "doctor/python/import_path.h"
 #include "doctor/python/requirement.h"
+#include "doctor/python/source.h"
 #include "fuzz.h"
 
 using namespace plimsoll::doctor;
@@ -12,6 +14,8 @@ std::vector<std::string> seeds() {
           "Name: a\nRequires-Dist: b\n  c\n\nbody",
           "\"a,\"\"b\".py\",sha256=x,12\nc,,\n",
           "home = /usr\n",
+          "import os; enabled and __import__('_hook'); sys.path.insert(0, '/x')",
+          "from .a import (b,  # c\n d)\n\"\"\"\nimport x\"\"\"\nimport y as z; import w\n",
           "cp311-cp311-manylinux_2_17_x86_64"};
 }
 
@@ -28,5 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   parse_record(text);
   parse_key_values(text);
   WheelTag::parse(text);
+  parse_pth_line(text);
+  unconditional_imports(text);
   return 0;
 }

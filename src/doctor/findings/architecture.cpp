@@ -1,11 +1,17 @@
 // Native libraries built for another processor than the interpreter runs as.
 #include <map>
 
+#include "doctor/commands.h"
 #include "doctor/exam.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll::doctor {
+namespace {
+
+constexpr const char* kStandard = "Python's own library";
+
+}  // namespace
 
 void find_architecture(const Exam& exam, Findings& findings) {
   const Library* interpreter = exam.libraries.interpreter();
@@ -20,7 +26,7 @@ void find_architecture(const Exam& exam, Findings& findings) {
   for (const auto& library : exam.libraries.all()) {
     if (!library->in_environment || (!library->elf && library->slices.empty())) continue;
     Group& group = groups[library->owner      ? library->owner->name
-                          : library->standard ? "Python's own library"
+                          : library->standard ? kStandard
                                               : std::string(split(library->shown, "/")[0])];
     if (exam.libraries.fits_interpreter(*library)) {
       ++group.fit;
@@ -44,7 +50,10 @@ void find_architecture(const Exam& exam, Findings& findings) {
     f.leads_to = exam.environment.is_macos
                      ? "ImportError: ... (mach-o file, but is an incompatible architecture)"
                      : "ImportError: cannot open shared object file (or: wrong ELF class)";
-    f.fix = concat(exam.environment.pip(), " install --force-reinstall --no-cache-dir --no-deps ", name);
+    if (name != kStandard)
+      f.installs = {{name, "", true}};
+    else
+      f.fix = make_anew_command(exam);
     findings.push_back(f);
   }
 }

@@ -50,12 +50,11 @@ Check check(const Distribution& d) {
   return c;
 }
 
-void report(const Exam& exam, const Distribution& d, const Check& c, Findings& findings) {
-  const std::string again = reinstall(exam, d);
+void report(const Distribution& d, const Check& c, Findings& findings) {
   const auto add = [&](Severity severity, Sureness sureness, std::string what, std::string seen,
                        std::string leads_to) {
     findings.push_back(
-        {"", severity, sureness, std::move(what), {std::move(seen)}, std::move(leads_to), again});
+        {"", severity, sureness, std::move(what), {std::move(seen)}, std::move(leads_to), "", reinstall(d)});
   };
   if (c.counted > 0 && c.present == 0) {
     add(Severity::error, Sureness::certain,
@@ -87,7 +86,7 @@ void find_broken_packages(const Exam& exam, Findings& findings) {
     if (distributions[i].has_record) checks[i] = check(distributions[i]);
   });
   for (size_t i = 0; i < distributions.size(); ++i) {
-    if (!distributions[i].editable) report(exam, distributions[i], checks[i], findings);
+    if (!distributions[i].editable) report(distributions[i], checks[i], findings);
   }
 }
 

@@ -1,4 +1,5 @@
 // Instructions that libraries use and this processor does not have.
+#include "doctor/commands.h"
 #include "doctor/exam.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
@@ -14,12 +15,12 @@ struct Rule {
   const char* instead;
 };
 constexpr Rule kRules[] = {
-    {"tensorflow", ">=1.6", "avx", "tensorflow==1.5"},
-    {"tensorflow-cpu", ">=1.6", "avx", "tensorflow-cpu==1.15"},
-    {"tensorflow-gpu", ">=1.6", "avx", "tensorflow==1.5"},
+    {"tensorflow", ">=1.6", "avx", "TensorFlow from conda-forge, which is built without AVX"},
+    {"tensorflow-cpu", ">=1.6", "avx", "TensorFlow from conda-forge, which is built without AVX"},
+    {"tensorflow-gpu", ">=1.6", "avx", "TensorFlow from conda-forge, which is built without AVX"},
     {"jaxlib", ">=0.1.60", "avx", "jaxlib from source, with --target_cpu_features=release"},
     {"polars", ">=0.20,<1.34", "avx2 fma bmi1 bmi2", "polars-lts-cpu"},
-    {"numpy", ">=2.4", "ssse3 sse4_1 sse4_2 popcnt", "'numpy<2.4'"},
+    {"numpy", ">=2.4", "ssse3 sse4_1 sse4_2 popcnt", "numpy<2.4"},
     {"pyarrow", ">=1", "sse4_2", "pyarrow from source"},
 };
 
@@ -38,8 +39,12 @@ void check_rules(const Exam& exam, Findings& findings) {
     f.what = concat(d->shown(), " uses instructions this processor lacks: ", join(absent, ", "));
     f.evidence = {concat("/proc/cpuinfo: flags without ", join(absent, ", "))};
     f.leads_to = "Illegal instruction (SIGILL): the kernel dies at import";
-    f.fix = contains(rule.instead, " ") ? concat("Install ", rule.instead, ".")
-                                        : concat(exam.environment.pip(), " install ", rule.instead);
+    if (contains(rule.instead, " ")) {
+      f.fix = concat("Install ", rule.instead, ", or use a newer machine.");
+    } else {
+      f.installs = {{rule.instead, "", false}};
+      if (!std::string_view(rule.instead).starts_with(d->name + "<")) f.removes = {d->name};
+    }
     findings.push_back(f);
   }
 }
@@ -57,9 +62,12 @@ void check_notes(const Exam& exam, Findings& findings) {
                     "; this processor is x86-64-v", level);
     f.evidence = {"its GNU property note"};
     f.leads_to = "CPU ISA level is lower than required, or an illegal instruction (SIGILL)";
-    f.fix = library->owner ? concat(exam.environment.pip(), " install --no-binary :all: --force-reinstall ",
-                                    library->owner->name)
-                           : "Use a build for older processors.";
+    if (library->owner) {
+      f.fix = concat(InstallCommand{{library->owner->name}, false, true, false}.text(exam), " --no-binary ",
+                     shell_word(library->owner->name));
+    } else {
+      f.fix = "Use a build for older processors.";
+    }
     findings.push_back(f);
   }
 }

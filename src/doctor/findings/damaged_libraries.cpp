@@ -16,7 +16,10 @@ void find_damaged_libraries(const Exam& exam, Findings& findings) {
     f.what = concat(library->shown, " is damaged: ", why);
     f.evidence = {library->path.string()};
     f.leads_to = "ImportError (file too short, invalid ELF header) or a bus error when it is loaded";
-    f.fix = library->owner ? reinstall(exam, *library->owner) : "Install the package it belongs to again.";
+    if (library->owner)
+      f.installs = reinstall(*library->owner);
+    else
+      f.fix = "Install the package it belongs to again.";
     findings.push_back(f);
   }
 }

@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "doctor/commands.h"
 #include "doctor/exam.h"
 #include "doctor/files.h"
 #include "doctor/python/text.h"
@@ -53,7 +54,7 @@ void find_hdf5(const Exam& exam, Findings& findings) {
          concat(files.size(), " libraries are called ", name, differ ? ", of different versions" : ""),
          {some_of(shown)},
          "\"HDF5 library version mismatched error\" and abort when h5py and another package meet",
-         concat(exam.environment.pip(), " install --force-reinstall --only-binary :all: h5py")});
+         InstallCommand{{"h5py"}, false, true, true}.text(exam)});
   }
 }
 

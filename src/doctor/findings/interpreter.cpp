@@ -1,4 +1,5 @@
 // The interpreter itself: gone, replaced by another version, damaged, or translated.
+#include "doctor/commands.h"
 #include "doctor/exam.h"
 #include "doctor/files.h"
 #include "doctor/python/text.h"
@@ -6,12 +7,6 @@
 
 namespace plimsoll::doctor {
 namespace {
-
-std::string make_again(const Environment& e) {
-  if (e.kind == Environment::Kind::conda)
-    return concat("conda install -p ", e.prefix.string(), " --force-reinstall python");
-  return concat("python", e.major, ".", e.minor, " -m venv --upgrade ", e.prefix.string());
-}
 
 void add(Findings& findings, Severity severity, std::string what, std::string seen, std::string leads_to,
          std::string fix) {
@@ -24,6 +19,15 @@ void add(Findings& findings, Severity severity, std::string what, std::string se
                       std::move(fix)});
 }
 
+// The standard library of the Python behind a virtual environment, which has none of its own.
+bool base_is_gone(const Exam& exam) {
+  const Environment& e = exam.environment;
+  const bool elsewhere = e.is_macos && !exam.options.system.empty();  // another machine's files
+  if (e.kind != Environment::Kind::venv || e.base_folder.empty() || elsewhere) return false;
+  return !is_there(e.standard_library / "os.py") &&
+         !is_there(e.prefix / "lib" / e.standard_library.filename() / "os.py");
+}
+
 }  // namespace
 
 void find_interpreter(const Exam& exam, Findings& findings) {
@@ -34,7 +38,7 @@ void find_interpreter(const Exam& exam, Findings& findings) {
     add(findings, Severity::error, concat("The interpreter of this environment is gone"),
         error ? concat(e.python.string(), " is not there")
               : concat(e.python.string(), " points to ", target.string(), ", which is not there"),
-        "Nothing of this environment can run; a kernel that uses it never starts", make_again(e));
+        "Nothing of this environment can run; a kernel that uses it never starts", make_anew_command(exam));
     return;
   }
   const std::string file = e.interpreter.filename().string();
@@ -46,8 +50,15 @@ void find_interpreter(const Exam& exam, Findings& findings) {
                  ", but its interpreter is now ", now->text()),
           concat(e.python.string(), " -> ", e.interpreter.string()),
           concat("ModuleNotFoundError for everything: the packages lie in lib/python", e.major, ".", e.minor),
-          make_again(e));
+          make_anew_command(exam));
     }
+  }
+  if (findings.empty() && base_is_gone(exam)) {
+    add(findings, Severity::error, "The Python that this environment was made from is gone",
+        concat((e.prefix / "pyvenv.cfg").string(), ": home = ", e.base_folder.string(),
+               is_there(e.base_folder) ? ", where its standard library is not" : ", which is not there"),
+        "Python does not start: No module named 'encodings'", make_anew_command(exam));
+    return;
   }
   const Library* library = exam.libraries.interpreter();
   if (library && !library->elf && library->slices.empty()) {
@@ -55,7 +66,7 @@ void find_interpreter(const Exam& exam, Findings& findings) {
     if (!script) {
       add(findings, Severity::error, "The interpreter is no program for this system",
           concat(e.interpreter.string(), library->broken.empty() ? "" : ": " + library->broken),
-          "Exec format error: nothing of this environment can run", make_again(e));
+          "Exec format error: nothing of this environment can run", make_anew_command(exam));
     }
   }
   if (exam.system.apple_silicon && e.is_macos && e.machine == "x86_64") {
@@ -63,8 +74,8 @@ void find_interpreter(const Exam& exam, Findings& findings) {
         "This Python was built for Intel Macs and runs translated on Apple silicon", e.interpreter.string(),
         "Several times slower; TensorFlow and JAX for Intel use AVX, which the translation lacks: illegal "
         "instruction",
-        "CONDA_SUBDIR=osx-arm64 conda create -n native python, or install the arm64 Python and make a new "
-        "venv");
+        e.kind == Environment::Kind::conda ? "CONDA_SUBDIR=osx-arm64 " + make_anew_command(exam)
+                                           : "Make the environment anew with a Python for Apple silicon.");
   }
 }
 

@@ -1,6 +1,8 @@
 // What failed or interrupted installations leave behind.
 #include <map>
+#include <set>
 
+#include "doctor/commands.h"
 #include "doctor/exam.h"
 #include "doctor/files.h"
 #include "doctor/python/text.h"
@@ -24,7 +26,8 @@ void half_removed(const Exam& exam, Findings& findings) {
     f.what = concat("A removal or upgrade was interrupted: ", names.size(), " folders of it are left");
     f.evidence = {concat(site.string(), ": ", some_of(names))};
     f.leads_to = "WARNING: Ignoring invalid distribution; the package may be half old, half new";
-    f.fix = concat("rm -r ", site.string(), "/~*  # then install the package again");
+    f.fix = "rm -r";
+    for (const std::string& name : names) f.fix += concat(" ", shell_word(site / name));
     findings.push_back(f);
   }
 }
@@ -37,10 +40,43 @@ void without_metadata(const Exam& exam, Findings& findings) {
     f.what = concat(d.name, " has lost its METADATA");
     f.evidence = {d.folder.string()};
     f.leads_to = "pip and importlib.metadata fail on it; an upgrade leaves files of both versions";
-    f.fix = concat("rm -r ", d.folder.string(), " && ", exam.environment.pip(), " install --force-reinstall ",
-                   d.name);
+    f.fix = "rm -r " + shell_word(d.folder);
+    f.installs = {{d.name, "", true}};
     findings.push_back(f);
   }
+}
+
+// Metadata and folders of both: files of the one must not stay among those of the other.
+std::string remove_both(const Distribution& a, const Distribution& b) {
+  std::set<std::string> gone = {shell_word(a.folder), shell_word(b.folder)};
+  for (const Distribution* d : {&a, &b}) {
+    for (const RecordRow& row : d->record) {
+      const std::string top(split(row.path, "/")[0]);
+      if (top != ".." && contains(row.path, "/") && normal_name(top) == d->normal)
+        gone.insert(shell_word(d->site / top));
+    }
+  }
+  return "rm -rf " + join(gone, " ");
+}
+
+// How the folder that holds `d` got before the others, undone.
+std::string take_off_path(const Exam& exam, const Distribution& d) {
+  for (const PathEntry& entry : exam.environment.path.entries()) {
+    if (entry.folder != d.site) continue;
+    if (entry.from == PathEntry::From::variable)
+      return without_entry_command(exam, "PYTHONPATH", entry.written);
+    if (entry.from == PathEntry::From::pth) return "rm " + shell_word(entry.pth);
+  }
+  return contains(d.site.string(), "/.local/lib/") ? set_command(exam, "PYTHONNOUSERSITE", "1")
+                                                   : "Remove one of them.";
+}
+
+bool is_linked(const Exam& exam, const Distribution& d) {
+  for (const PathEntry& entry : exam.environment.path.entries()) {
+    if (entry.folder == d.site)
+      return entry.from == PathEntry::From::variable || entry.from == PathEntry::From::pth;
+  }
+  return false;
 }
 
 void installed_twice(const Exam& exam, Findings& findings) {
@@ -50,9 +86,12 @@ void installed_twice(const Exam& exam, Findings& findings) {
     for (size_t i = 1; i < copies.size(); ++i) {
       const Distribution &first = *copies[0], &other = *copies[i];
       const bool same_site = first.site == other.site;
+      const Distribution& newer =
+          first.version && other.version && *first.version < *other.version ? other : first;
       // System packages have .egg-info beside .dist-info, and a copy further down the path is shadowed.
       if (same_site && (first.egg || other.egg) && first.version_text == other.version_text) continue;
-      const bool local_over_env = !same_site && contains(first.site.string(), "/.local/lib/");
+      const bool local_over_env = !same_site && first.version_text != other.version_text && !first.editable &&
+                                  (contains(first.site.string(), "/.local/lib/") || is_linked(exam, first));
       Finding f;
       f.severity = same_site ? Severity::error : local_over_env ? Severity::warning : Severity::note;
       f.sureness = same_site ? Sureness::certain : Sureness::likely;
@@ -62,9 +101,12 @@ void installed_twice(const Exam& exam, Findings& findings) {
       f.evidence = {first.folder.string(), other.folder.string()};
       f.leads_to = same_site ? "Files of two versions are mixed; what works is chance"
                              : "The first on the path is imported, whatever the environment was tested with";
-      f.fix = same_site ? concat("rm -r ", first.folder.string(), " ", other.folder.string(), " && ",
-                                 exam.environment.pip(), " install --force-reinstall ", first.name)
-                        : concat("PYTHONNOUSERSITE=1, or remove one of them");
+      if (same_site) {
+        f.fix = remove_both(first, other);
+        f.installs = {{newer.name, "", false}};
+      } else {
+        f.fix = take_off_path(exam, first);
+      }
       findings.push_back(f);
     }
   }
@@ -85,8 +127,8 @@ void hollow(const Exam& exam, Findings& findings) {
     f.what = concat(name, " is an empty shell: its folder is there, its __init__.py is not");
     f.evidence = {folder.string()};
     f.leads_to = concat("AttributeError: module '", name, "' has no attribute ...");
-    f.fix = concat("rm -r ", folder.string(), " && ", exam.environment.pip(), " install --force-reinstall ",
-                   name);
+    f.fix = "rm -r " + shell_word(folder);
+    f.installs = {{std::string_view(name) == "sklearn" ? "scikit-learn" : name, "", true}};
     findings.push_back(f);
   }
 }

@@ -34,6 +34,65 @@ std::string package_of(std::string_view name) {
   return "";
 }
 
+// The project whose wheel brings a library that others expect to be loaded already.
+std::string project_of(std::string_view name) {
+  const std::pair<std::string_view, std::string_view> known[] = {
+      {"libtorch", "torch"},
+      {"libc10", "torch"},
+      {"libtensorflow_", "tensorflow"},
+      {"libmkl_", "mkl"},
+      {"libiomp5.so", "intel-openmp"},
+      {"libtbb.so.12", "tbb"},
+      {"libarrow", "pyarrow"},
+      {"libcudart.so.12", "nvidia-cuda-runtime-cu12"},
+      {"libcudart.so.11", "nvidia-cuda-runtime-cu11"},
+      {"libcublas.so.12", "nvidia-cublas-cu12"},
+      {"libcublasLt.so.12", "nvidia-cublas-cu12"},
+      {"libcublas.so.11", "nvidia-cublas-cu11"},
+      {"libcublasLt.so.11", "nvidia-cublas-cu11"},
+      {"libcudnn.so.9", "nvidia-cudnn-cu12>=9"},
+      {"libcudnn.so.8", "nvidia-cudnn-cu12<9"},
+      {"libcufft.so.11", "nvidia-cufft-cu12"},
+      {"libcurand.so.10", "nvidia-curand-cu12"},
+      {"libcusolver.so.11", "nvidia-cusolver-cu12"},
+      {"libcusparse.so.12", "nvidia-cusparse-cu12"},
+      {"libcusparseLt.so.0", "nvidia-cusparselt-cu12"},
+      {"libnccl.so.2", "nvidia-nccl-cu12"},
+      {"libnvJitLink.so.12", "nvidia-nvjitlink-cu12"},
+      {"libcupti.so.12", "nvidia-cuda-cupti-cu12"},
+      {"libnvrtc.so.12", "nvidia-cuda-nvrtc-cu12"}};
+  for (const auto& [library, project] : known) {
+    if (name.starts_with(library)) return std::string(project);
+  }
+  return "";
+}
+
+// libgfortran-040039e1.so.5: the name a wheel gave its own copy, which no system has.
+bool has_wheel_hash(std::string_view name) {
+  const size_t end = std::min(name.find(".so"), name.find(".dylib"));
+  if (end == std::string_view::npos) return false;
+  const std::string_view stem = name.substr(0, end);
+  const size_t dash = stem.rfind('-');
+  if (dash == std::string_view::npos || stem.size() - dash - 1 < 8) return false;
+  return stem.find_first_not_of("0123456789abcdef", dash + 1) == std::string_view::npos;
+}
+
+// Each packager finds a library in its own way.
+std::string system_command(const Exam& exam, const std::string& name) {
+  const std::string& os = exam.system.distribution;
+  const std::string package = package_of(name);
+  const bool debian = os == "debian" || os == "ubuntu" || os.empty();
+  if (exam.environment.is_macos)
+    return name == "libomp.dylib" ? "brew install libomp" : "Install what holds " + name + ".";
+  if (debian && !package.empty()) return "apt-get install -y " + package;
+  if (os == "fedora" || os == "rhel" || os == "centos" || os == "rocky" || os == "almalinux" || os == "amzn")
+    return concat("dnf install -y '", name, "()(64bit)'");
+  if (os == "alpine") return concat("apk add so:", name);
+  if (os == "arch") return concat("pacman -F ", name, "   # then pacman -S the package it names");
+  return concat("Install the system package that holds ", name,
+                debian ? concat(" (apt-file search ", name, ")") : "", ".");
+}
+
 // Modules of the standard library that systems often leave without their libraries.
 bool optional_module(std::string_view shown) {
   for (const std::string_view name : {"_tkinter", "_dbm", "_gdbm", "readline", "_curses", "nis"}) {
@@ -71,7 +130,6 @@ bool is_small_part(const Missing& missing, const ModuleCounts& counts) {
 Finding describe(const Exam& exam, const std::string& name, const Missing& missing,
                  const ModuleCounts& counts) {
   const Distribution* owner = missing.example->owner;
-  const std::string package = package_of(name);
   const bool bundled = was_bundled(owner, name);
   Finding f;
   f.severity =
@@ -83,12 +141,15 @@ Finding describe(const Exam& exam, const std::string& name, const Missing& missi
   std::sort(modules.begin(), modules.end());
   if (!modules.empty()) f.evidence.push_back("cannot be imported: " + some_of(modules));
   f.leads_to = concat("ImportError: ", name, ": cannot open shared object file: No such file or directory");
-  if (bundled) {
-    f.fix = reinstall(exam, *owner);
-  } else if (!package.empty()) {
-    f.fix = concat("apt-get install ", package);
+  const std::string project = project_of(name);
+  if (owner && (bundled || has_wheel_hash(name))) {
+    f.installs = reinstall(*owner);
+  } else if (!project.empty()) {
+    f.installs = {{project, "", false}};
+  } else if (exam.environment.is_macos && owner && !name.starts_with("/")) {
+    f.installs = reinstall(*owner);
   } else {
-    f.fix = concat("Install the system package that holds ", name, " (apt-file search ", name, ").");
+    f.fix = system_command(exam, name);
   }
   return f;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "doctor/commands.h"
 #include "doctor/exam.h"
 #include "doctor/formats/mapped_file.h"
 #include "doctor/model_file.h"
@@ -25,13 +26,13 @@ class Judge {
     origin();
     if (!keras_) {
       add(Severity::error, Sureness::certain, "No Keras is installed that could load " + file_, {},
-          "ModuleNotFoundError: No module named 'keras'", pip() + " install keras");
+          "ModuleNotFoundError: No module named 'keras'", "", "keras");
       return;
     }
     if (!exam_.environment.find("h5py")) {
       add(Severity::error, Sureness::certain,
           "h5py is not installed: Keras cannot read the weights in " + file_, {},
-          "ImportError: h5py is required", pip() + " install h5py");
+          "ImportError: h5py is required", "", "h5py");
     }
     versions();
     if (model_.format != ModelFile::Format::weights) layers();
@@ -42,11 +43,24 @@ class Judge {
 
  private:
   void add(Severity severity, Sureness sureness, std::string what, std::vector<std::string> seen,
-           std::string leads_to, std::string fix) {
+           std::string leads_to, std::string fix, std::string install = "") {
     findings_.push_back(
         {"", severity, sureness, std::move(what), std::move(seen), std::move(leads_to), std::move(fix)});
+    if (!install.empty()) findings_.back().installs = {{std::move(install), "", false}};
   }
-  std::string pip() const { return exam_.environment.pip(); }
+  // tf-keras has the first two numbers of the TensorFlow it belongs to.
+  std::string old_keras() const {
+    const Distribution* tensorflow = nullptr;
+    for (const char* name : {"tensorflow", "tensorflow-cpu", "tensorflow-macos"}) {
+      if (!tensorflow) tensorflow = exam_.environment.find(name);
+    }
+    const std::string wanted =
+        tensorflow && tensorflow->version
+            ? concat("tf-keras==", tensorflow->version->major(), ".", tensorflow->version->minor(), ".*")
+            : "tf-keras";
+    return concat(InstallCommand{{wanted}}.text(exam_),
+                  "   # then TF_USE_LEGACY_KERAS=1, load, and save as .keras");
+  }
   uint64_t keras_major() const { return keras_->version ? keras_->version->major() : 0; }
 
   void origin() {
@@ -70,8 +84,7 @@ class Judge {
     if (wrote.major() >= 3 && have.major() < 3) {
       add(Severity::error, model_.format == ModelFile::Format::keras ? Sureness::certain : Sureness::likely,
           concat(file_, " is from Keras 3; this environment has Keras 2"), {seen},
-          "TypeError or ValueError: the layers' configs are written differently",
-          pip() + " install --upgrade 'keras>=3'");
+          "TypeError or ValueError: the layers' configs are written differently", "", "keras>=3");
     } else if (wrote.major() < 2) {
       add(Severity::error, Sureness::likely,
           concat(file_, " is from Keras 1, which today's Keras does not read"), {seen},
@@ -80,12 +93,11 @@ class Judge {
     } else if (wrote.major() == have.major() && wrote.minor() > have.minor()) {
       add(Severity::warning, Sureness::possible,
           concat(file_, " is from a newer Keras than this environment's"), {seen},
-          "ValueError: unknown layers or arguments, if it uses what is new",
-          concat(pip(), " install --upgrade 'keras>=", wrote.text(), "'"));
+          "ValueError: unknown layers or arguments, if it uses what is new", "",
+          concat("keras>=", wrote.text()));
     } else if (wrote.major() == 2 && have.major() >= 3 && model_.format == ModelFile::Format::keras) {
       add(Severity::warning, Sureness::possible, concat(file_, " is a .keras file from Keras 2"), {seen},
-          "Some layers' configs changed with Keras 3",
-          concat(pip(), " install tf-keras   # and TF_USE_LEGACY_KERAS=1"));
+          "Some layers' configs changed with Keras 3", old_keras());
     }
   }
 
@@ -148,17 +160,15 @@ class Judge {
   void report(const std::set<std::string>& unknown, const std::set<std::string>& custom,
               const std::set<std::string>& options, bool lambda) {
     const auto listed = [](const std::set<std::string>& s) { return some_of({s.begin(), s.end()}, 6); };
-    const std::string old_keras =
-        pip() + " install tf-keras   # then TF_USE_LEGACY_KERAS=1, load, and save as .keras";
     const std::string by_author = "keras.models.load_model(path, custom_objects={...})";
     if (!unknown.empty()) {
       add(Severity::error, Sureness::likely, concat(keras_->shown(), " does not know layers of ", file_),
           {listed(unknown)}, concat("ValueError: Unknown layer: '", *unknown.begin(), "'"),
-          std::any_of(unknown.begin(), unknown.end(), only_in_keras_2) ? old_keras : by_author);
+          std::any_of(unknown.begin(), unknown.end(), only_in_keras_2) ? old_keras() : by_author);
     }
     if (!options.empty()) {
       add(Severity::error, Sureness::certain, concat(keras_->shown(), " refuses arguments saved in ", file_),
-          {listed(options)}, "ValueError: Unrecognized keyword arguments passed to the layer", old_keras);
+          {listed(options)}, "ValueError: Unrecognized keyword arguments passed to the layer", old_keras());
     }
     if (!custom.empty()) {
       add(Severity::note, Sureness::certain, concat(file_, " uses classes of its author"), {listed(custom)},

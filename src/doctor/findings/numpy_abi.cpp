@@ -58,7 +58,11 @@ void find_numpy_abi(const Exam& exam, Findings& findings) {
     f.evidence = {some_of(files)};
     f.leads_to =
         "\"A module that was compiled using NumPy 1.x cannot be run in NumPy 2\", ImportError or a crash";
-    f.fix = concat(exam.environment.pip(), " install --upgrade ", name, "   # or: install 'numpy<2'");
+    // What was built for NumPy 2 runs on 1.26 too; there is none for Python 3.13 and later.
+    if (exam.environment.minor <= 12)
+      f.installs = {{"numpy<2", normal_name(name), false}};
+    else
+      f.installs = {{name, "", false}};
     findings.push_back(f);
   }
 }

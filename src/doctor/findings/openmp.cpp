@@ -1,7 +1,9 @@
 // More than one OpenMP runtime in one process.
+#include <algorithm>
 #include <map>
 #include <set>
 
+#include "doctor/commands.h"
 #include "doctor/exam.h"
 #include "doctor/files.h"
 #include "doctor/python/text.h"
@@ -20,6 +22,24 @@ Family family_of(const Library& library) {
     return Family::llvm;
   }
   return Family::none;
+}
+
+// In conda the packages are made to share one. Wheels each bring their own; a link makes them one file, which
+// the loader then loads once. The largest is the newest, as a rule, and does what older ones did.
+std::string share_one(const Exam& exam, const std::map<std::string, const Library*>& copies) {
+  if (exam.environment.kind == Environment::Kind::conda)
+    return concat("conda install -y -p ", shell_word(exam.environment.prefix), " nomkl");
+  const auto size = [](const auto& entry) {
+    return entry.second->file ? entry.second->file->bytes().size() : 0;
+  };
+  const auto kept = std::max_element(copies.begin(), copies.end(),
+                                     [&](const auto& a, const auto& b) { return size(a) < size(b); });
+  std::vector<std::string> links;
+  for (const auto& [path, library] : copies) {
+    if (path != kept->first)
+      links.push_back(concat("ln -sf ", shell_word(kept->first), " ", shell_word(path)));
+  }
+  return join(links, " && ");
 }
 
 }  // namespace
@@ -46,7 +66,7 @@ void find_openmp(const Exam& exam, Findings& findings) {
          {names(llvm)},
          told ? "KMP_DUPLICATE_LIB_OK silences the check: crashes or wrong results remain possible"
               : "OMP: Error #15: Initializing libiomp5, but found libomp already initialized; abort",
-         "conda install nomkl, or install both packages from one channel so that they share a copy"});
+         share_one(exam, llvm)});
   } else if (!llvm.empty() && !gnu.empty()) {
     findings.push_back({"",
                         Severity::note,
@@ -54,7 +74,7 @@ void find_openmp(const Exam& exam, Findings& findings) {
                         "Two OpenMP runtimes can be loaded together",
                         {names(llvm), names(gnu)},
                         "Twice the threads on the same processors; a fork after use may hang",
-                        "export MKL_THREADING_LAYER=GNU"});
+                        set_command(exam, "MKL_THREADING_LAYER", "GNU")});
   } else if (gnu.size() > 1) {
     findings.push_back({"",
                         Severity::note,

@@ -73,7 +73,7 @@ void find_other_python(const Exam& exam, Findings& findings) {
     f.what = concat(name, " was built for ", join(group.tags, ", "), "; this Python is ", own_tag(e));
     f.evidence = {some_of(group.files)};
     f.leads_to = "ModuleNotFoundError: this Python does not look for modules of that name";
-    f.fix = concat(e.pip(), " install --force-reinstall --no-deps ", name);
+    f.installs = {{name, "", true}};
     findings.push_back(f);
   }
   for (const Distribution& d : e.distributions) {
@@ -92,7 +92,7 @@ void find_other_python(const Exam& exam, Findings& findings) {
                                : "Linux with glibc");
     f.evidence = {concat(d.folder.filename().string(), "/WHEEL: Tag: ", platform)};
     f.leads_to = "ImportError: its native modules look for another C library or system";
-    f.fix = reinstall(exam, d);
+    f.installs = reinstall(d);
     findings.push_back(f);
   }
 }

@@ -10,13 +10,22 @@ namespace plimsoll::doctor {
 namespace {
 
 bool counts(std::string_view path) {
-  if (!path.ends_with(".py") && !path.ends_with(".so")) return false;
+  if (!path.ends_with(".py") && !path.ends_with(".so") && !contains(path, ".so.")) return false;
   // Careless packages put these beside themselves; nobody imports them from there.
   for (const std::string_view folder :
        {"tests/", "test/", "docs/", "doc/", "examples/", "example/", "scripts/", "../"}) {
     if (path.starts_with(folder)) return false;
   }
   return contains(path, "/");
+}
+
+bool is_required(const Environment& e, const Distribution& what) {
+  for (const Distribution& d : e.distributions) {
+    for (const Requirement& r : d.requires_dist) {
+      if (normal_name(r.name) == what.normal) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -38,14 +47,17 @@ void find_overlapping_files(const Exam& exam, Findings& findings) {
     }
   }
   for (const auto& [owners, files] : overlaps) {
-    const auto& [a, b] = owners;
+    const bool second =
+        is_required(exam.environment, *owners.second) && !is_required(exam.environment, *owners.first);
+    const Distribution* a = second ? owners.second : owners.first;  // the one to keep
+    const Distribution* b = second ? owners.first : owners.second;
     Finding f;
     f.severity = Severity::warning;
     f.what = concat(a->shown(), " and ", b->shown(), " overwrite each other's files");
     f.evidence = {concat(files.size(), " files differ: ", some_of(files))};
     f.leads_to = "What was installed last wins; removing one breaks the other";
-    f.fix = concat(exam.environment.pip(), " uninstall -y ", a->name, " ", b->name, " && ",
-                   exam.environment.pip(), " install ", a->name, "  # the one you need");
+    f.removes = {b->name};
+    f.installs = reinstall(*a);
     findings.push_back(f);
   }
 }

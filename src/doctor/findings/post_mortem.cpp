@@ -40,12 +40,9 @@ const Library* culprit(const Exam& exam, const nlohmann::json& report) {
   return nullptr;
 }
 
-std::string advice_for(const std::string& cause, const Exam& exam, const Library* library) {
-  const bool native = cause == "segfault" || cause == "illegal_instruction" || cause == "bus_error" ||
-                      cause == "failed_check" || cause == "aborted";
-  if (native && library && library->owner) return reinstall(exam, *library->owner);
-  if (cause == "duplicate_openmp") return "conda install nomkl, or install both packages from one channel";
-  return "";
+bool is_native(const std::string& cause) {
+  return cause == "segfault" || cause == "illegal_instruction" || cause == "bus_error" ||
+         cause == "failed_check" || cause == "aborted";
 }
 
 }  // namespace
@@ -72,8 +69,11 @@ void find_post_mortem(const Exam& exam, Findings& findings) {
   }
   const std::vector<std::string> advice = texts(report, "advice");
   f.leads_to = "It will happen again as long as the cause is there; the other findings here may name it.";
-  f.fix = advice_for(cause, exam, library);
-  if (f.fix.empty() && !advice.empty()) f.fix = advice.front();
+  if (is_native(cause) && library && library->owner) {
+    f.installs = reinstall(*library->owner);
+  } else if (!advice.empty()) {
+    f.fix = advice.front();
+  }
   findings.push_back(f);
 }
 

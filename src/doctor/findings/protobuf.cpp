@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 
+#include "doctor/commands.h"
 #include "doctor/exam.h"
 #include "doctor/formats/mapped_file.h"
 #include "doctor/parallel.h"
@@ -66,7 +67,8 @@ void check_generated(const Exam& exam, const Distribution& runtime, Findings& fi
                                "; the runtime is ", runtime.version_text),
                         {concat(files.size(), " files, such as ", files.front()->path)},
                         "VersionError: Detected incompatible Protobuf Gencode/Runtime versions",
-                        concat(exam.environment.pip(), " install 'protobuf>=", version, "'")});
+                        "",
+                        {{concat("protobuf>=", version), "", false}}});
   }
   for (const auto& [owner, files] : older) {
     if (pure_python) continue;
@@ -78,7 +80,8 @@ void check_generated(const Exam& exam, const Distribution& runtime, Findings& fi
                 runtime.version_text),
          {concat(files.size(), " files, such as ", files.front()->path)},
          "TypeError: Descriptors cannot be created directly",
-         concat(exam.environment.pip(), " install 'protobuf<3.21'   # or upgrade ", owner->name)});
+         "",
+         {{"protobuf<3.21", owner->normal, false}}});
   }
 }
 
@@ -98,7 +101,7 @@ void check_core(const Exam& exam, const Distribution& runtime, Findings& finding
                                runtime.shown(), " does not have"),
                         {},
                         "ImportError when google.protobuf is imported",
-                        "unset PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION"});
+                        unset_command(exam, "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION")});
   } else if (!has_upb && !recorded && !has_cpp && runtime.version->major() >= 4) {
     findings.push_back({"",
                         Severity::note,
@@ -106,7 +109,8 @@ void check_core(const Exam& exam, const Distribution& runtime, Findings& finding
                         concat(runtime.shown(), " is the version without a native core"),
                         {},
                         "Messages are handled in Python: some ten times slower",
-                        reinstall(exam, runtime)});
+                        "",
+                        reinstall(runtime)});
   }
 }
 

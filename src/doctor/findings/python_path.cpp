@@ -1,4 +1,5 @@
 // Variables that send the interpreter elsewhere: PYTHONPATH, PYTHONHOME, preloads that are gone.
+#include "doctor/commands.h"
 #include "doctor/exam.h"
 #include "doctor/files.h"
 #include "doctor/python/text.h"
@@ -9,18 +10,15 @@ namespace plimsoll::doctor {
 void find_python_path(const Exam& exam, Findings& findings) {
   const Environment& e = exam.environment;
   const std::string own = concat("python", e.major, ".", e.minor);
-  for (const std::string_view entry : split(exam.system.variable("PYTHONPATH"), ":")) {
-    const size_t at = entry.find("/python3.");
-    if (at == std::string_view::npos || !contains(entry, "-packages")) continue;
-    const std::string_view name = entry.substr(at + 1, entry.find('/', at + 1) - at - 1);
-    if (name == own || !is_folder(entry)) continue;
+  for (const PathEntry& entry : e.path.entries()) {
+    if (entry.from != PathEntry::From::variable || !entry.of_other_python) continue;
     findings.push_back({"",
                         Severity::error,
                         Sureness::likely,
-                        concat("PYTHONPATH brings in the packages of ", name, "; this is ", own),
-                        {concat("PYTHONPATH holds ", entry)},
+                        concat("PYTHONPATH brings in the packages of another Python; this is ", own),
+                        {concat("PYTHONPATH holds ", entry.written)},
                         "Native modules of the other version: ImportError, or a crash",
-                        "unset PYTHONPATH"});
+                        without_entry_command(exam, "PYTHONPATH", entry.written)});
   }
   if (const std::string_view home = exam.system.variable("PYTHONHOME"); !home.empty()) {
     if (real_path(home) != real_path(e.base_prefix)) {
@@ -30,7 +28,7 @@ void find_python_path(const Exam& exam, Findings& findings) {
                           "PYTHONHOME points to another Python",
                           {concat("PYTHONHOME=", home), "this environment's is " + e.base_prefix.string()},
                           "ModuleNotFoundError: No module named 'encodings': Python does not start",
-                          "unset PYTHONHOME"});
+                          unset_command(exam, "PYTHONHOME")});
     }
   }
   for (const std::string_view entry : split(exam.system.variable("LD_PRELOAD"), ": ")) {
@@ -40,8 +38,8 @@ void find_python_path(const Exam& exam, Findings& findings) {
                         Sureness::certain,
                         concat("LD_PRELOAD names ", entry, ", which is not there"),
                         {},
-                        "The loader complains at each start; what it should have mended is not mended",
-                        "unset LD_PRELOAD"});
+                        "The loader complains at each start; what it should have changed stays as it was",
+                        unset_command(exam, "LD_PRELOAD")});
   }
 }
 

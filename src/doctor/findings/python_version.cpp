@@ -29,7 +29,7 @@ void find_python_version(const Exam& exam, Findings& findings) {
     f.what = concat(d.shown(), " does not support Python ", e.version.text());
     f.evidence = {concat(d.folder.filename().string(), ": Requires-Python: ", d.requires_python)};
     f.leads_to = "SyntaxError, missing modules of the standard library, or failures only when it runs";
-    f.fix = concat(e.pip(), " install --upgrade --force-reinstall ", d.name);
+    f.installs = {{concat(d.name, "!=", d.version_text), "", false}};
     findings.push_back(f);
   }
 }

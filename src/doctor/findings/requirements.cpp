@@ -48,8 +48,33 @@ Finding conflict(const Exam& exam, const Distribution& by, const Requirement& wa
     f.sureness = Sureness::likely;
   }
   f.evidence.push_back(concat(by.folder.filename().string(), ": Requires-Dist: ", wanted.text));
-  f.fix = concat(exam.environment.pip(), " install '", wanted.name, wanted.specifiers.text(), "'");
+  const std::string extras = wanted.extras.empty() ? "" : concat("[", join(wanted.extras, ","), "]");
+  f.installs = {
+      {concat(have ? have->name : wanted.name, extras, wanted.specifiers.text()), by.normal, false}};
   return f;
+}
+
+// Many that are missing of one project are one finding.
+constexpr size_t kFew = 3;
+
+void add_missing(const Distribution& by, std::vector<Finding> missing, Findings& findings) {
+  if (missing.size() <= kFew) {
+    findings.insert(findings.end(), missing.begin(), missing.end());
+    return;
+  }
+  Finding f = missing.front();
+  std::vector<std::string> names;
+  f.installs.clear();
+  f.evidence.clear();
+  for (const Finding& one : missing) {
+    f.installs.push_back(one.installs.front());
+    f.evidence.push_back(one.evidence.back());
+    const auto r = Requirement::parse(one.installs.front().requirement);
+    names.push_back(r ? r->name : one.installs.front().requirement);
+  }
+  f.what = concat(by.shown(), " requires ", some_of(names, 5), ", which are not installed");
+  f.evidence = {some_of(f.evidence, 3)};
+  findings.push_back(f);
 }
 
 }  // namespace
@@ -58,6 +83,7 @@ void find_requirements(const Exam& exam, Findings& findings) {
   const Environment& environment = exam.environment;
   for (const Distribution& by : environment.distributions) {
     if (environment.find(by.normal) != &by) continue;
+    std::vector<Finding> missing;
     for (const Requirement& wanted : by.requires_dist) {
       if (!applies(wanted, environment)) continue;
       const std::string name = normal_name(wanted.name);
@@ -77,8 +103,12 @@ void find_requirements(const Exam& exam, Findings& findings) {
       Finding f = conflict(exam, by, wanted, present);
       // The system's packager resolves its own packages and sometimes leaves parts out on purpose.
       if (by.egg || by.installer == "debian") f.severity = Severity::note;
-      findings.push_back(f);
+      if (present)
+        findings.push_back(f);
+      else
+        missing.push_back(f);
     }
+    add_missing(by, std::move(missing), findings);
   }
 }
 

@@ -2,6 +2,7 @@
 // environment that was moved or copied.
 #include <map>
 
+#include "doctor/commands.h"
 #include "doctor/exam.h"
 #include "doctor/files.h"
 #include "doctor/formats/mapped_file.h"
@@ -24,6 +25,11 @@ std::string interpreter_of(const std::string& head) {
   return std::string(line.substr(0, line.find_first_of(" \t")));
 }
 
+bool is_of_other_venv(const std::filesystem::path& interpreter, const Environment& e) {
+  const std::filesystem::path prefix = interpreter.parent_path().parent_path();
+  return is_there(prefix / "pyvenv.cfg") && real_path(prefix) != real_path(e.prefix);
+}
+
 }  // namespace
 
 void find_scripts(const Exam& exam, Findings& findings) {
@@ -32,20 +38,20 @@ void find_scripts(const Exam& exam, Findings& findings) {
   std::map<std::string, std::vector<std::string>> lost;  // by the interpreter that is gone
   for (const std::filesystem::path& file : list_folder(exam.environment.prefix / "bin")) {
     const std::string interpreter = interpreter_of(read_text(file, 512).value_or(""));
-    if (interpreter.starts_with('/') && contains(interpreter, "python") && !is_there(interpreter)) {
+    if (!interpreter.starts_with('/') || !contains(interpreter, "python")) continue;
+    if (!is_there(interpreter) || is_of_other_venv(interpreter, exam.environment))
       lost[interpreter].push_back(file.filename().string());
-    }
   }
   for (const auto& [interpreter, scripts] : lost) {
     Finding f;
     f.severity = Severity::error;
-    f.what = concat("This environment was moved: ", scripts.size(),
-                    " of its programs name an interpreter that is gone");
+    f.what = concat("This environment was moved or copied: ", scripts.size(),
+                    " of its programs name an interpreter ",
+                    is_there(interpreter) ? "of another environment" : "that is gone");
     f.evidence = {concat("#!", interpreter), some_of(scripts, 6)};
     f.leads_to = concat(scripts.front(),
                         ": bad interpreter: No such file or directory; or another environment's runs");
-    f.fix = concat("Make the environment anew in its place (python -m venv), or call ",
-                   exam.environment.python.string(), " -m <module>.");
+    f.fix = make_anew_command(exam);
     findings.push_back(f);
   }
 }

@@ -17,7 +17,7 @@ bool requires_it(const Distribution& by, const Distribution& what) {
   return false;
 }
 
-void several(const Exam& exam, const std::vector<const Distribution*>& installed, Findings& findings) {
+void several(const std::vector<const Distribution*>& installed, Findings& findings) {
   for (size_t i = 0; i < installed.size(); ++i) {
     for (size_t j = i + 1; j < installed.size(); ++j) {
       const Distribution &a = *installed[i], &b = *installed[j];
@@ -29,8 +29,8 @@ void several(const Exam& exam, const std::vector<const Distribution*>& installed
       f.evidence = {"both own the folder tensorflow/"};
       f.leads_to =
           "Python files of one load native libraries of the other: undefined symbols or a crash at import";
-      f.fix = concat(exam.environment.pip(), " uninstall -y ", a.name, " ", b.name, " && ",
-                     exam.environment.pip(), " install --force-reinstall ", a.name, "==", a.version_text);
+      f.removes = {b.name};
+      f.installs = reinstall(a);
       findings.push_back(f);
     }
   }
@@ -42,7 +42,8 @@ void keras(const Exam& exam, const Distribution& tensorflow, Findings& findings)
   const auto& version = tensorflow.version;
   if (!version) return;
   const std::string_view setting = exam.system.variable("TF_USE_LEGACY_KERAS");
-  const bool wants_legacy = setting == "1" || lower_case(setting) == "true";
+  const bool wants_legacy = setting == "1" || setting == "true" || setting == "True";
+  const std::string same = concat(version->major(), ".", version->minor(), ".*");
   if (wants_legacy && !legacy && *version >= *Version::parse("2.16")) {
     findings.push_back({"",
                         Severity::error,
@@ -50,8 +51,8 @@ void keras(const Exam& exam, const Distribution& tensorflow, Findings& findings)
                         "TF_USE_LEGACY_KERAS is set, but tf-keras is not installed",
                         {concat("TF_USE_LEGACY_KERAS=", setting)},
                         "ImportError when tf.keras is first used",
-                        concat(exam.environment.pip(), " install 'tf-keras~=", version->major(), ".",
-                               version->minor(), ".0'")});
+                        "",
+                        {{"tf-keras==" + same, "", false}}});
   }
   if (keras && keras->version && *version < *Version::parse("2.16") && keras->version->major() >= 3) {
     findings.push_back(
@@ -61,8 +62,8 @@ void keras(const Exam& exam, const Distribution& tensorflow, Findings& findings)
          concat(keras->shown(), " is too new for ", tensorflow.shown(), ", which is built on Keras 2"),
          {concat("tf.keras of ", tensorflow.version_text, " imports the installed keras")},
          "AttributeError or ImportError when tf.keras is first used",
-         concat(exam.environment.pip(), " install 'keras==", version->major(), ".", version->minor(),
-                ".*'")});
+         "",
+         {{"keras==" + same, tensorflow.normal, false}}});
   }
   if (keras && keras->version && *version >= *Version::parse("2.16.0") && keras->version->major() < 3 &&
       !wants_legacy) {
@@ -73,7 +74,8 @@ void keras(const Exam& exam, const Distribution& tensorflow, Findings& findings)
          concat(keras->shown(), " is too old for ", tensorflow.shown(), ", which needs Keras 3"),
          {concat("tf.keras of ", tensorflow.version_text, " imports the installed keras")},
          "AttributeError: module 'tensorflow.keras' has no attribute ...",
-         concat(exam.environment.pip(), " install --upgrade keras")});
+         "",
+         {{"keras>=3", tensorflow.normal, false}}});
   }
   if (legacy && legacy->version &&
       (legacy->version->major() != version->major() || legacy->version->minor() != version->minor())) {
@@ -84,8 +86,8 @@ void keras(const Exam& exam, const Distribution& tensorflow, Findings& findings)
          concat(legacy->shown(), " belongs to another TensorFlow than ", tensorflow.version_text),
          {"tf-keras and TensorFlow share their first two version numbers"},
          "ImportError or AttributeError when tf_keras is imported",
-         concat(exam.environment.pip(), " install 'tf-keras==", version->major(), ".", version->minor(),
-                ".*'")});
+         "",
+         {{"tf-keras==" + same, "", false}}});
   }
 }
 
@@ -99,7 +101,9 @@ void metal(const Exam& exam, const Distribution* tensorflow, Findings& findings)
                         concat(plug_in->shown(), " is for macOS only"),
                         {exam.environment.shown()},
                         "TensorFlow fails to load it at import",
-                        concat(exam.environment.pip(), " uninstall -y tensorflow-metal")});
+                        "",
+                        {},
+                        {"tensorflow-metal"}});
   } else if (!tensorflow) {
     findings.push_back({"",
                         Severity::warning,
@@ -107,7 +111,8 @@ void metal(const Exam& exam, const Distribution* tensorflow, Findings& findings)
                         concat(plug_in->shown(), " is installed, TensorFlow is not"),
                         {},
                         "No module tensorflow",
-                        concat(exam.environment.pip(), " install tensorflow")});
+                        "",
+                        {{"tensorflow", "", false}}});
   }
 }
 
@@ -118,7 +123,7 @@ void find_tensorflow_mix(const Exam& exam, Findings& findings) {
   for (const char* name : kTensorflows) {
     if (const Distribution* d = exam.environment.find(name)) installed.push_back(d);
   }
-  several(exam, installed, findings);
+  several(installed, findings);
   metal(exam, installed.empty() ? nullptr : installed.front(), findings);
   if (!installed.empty()) keras(exam, *installed.front(), findings);
 }

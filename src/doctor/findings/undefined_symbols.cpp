@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <unordered_set>
 
@@ -45,10 +46,27 @@ bool any_missing(const std::vector<const Library*>& closure) {
   return std::any_of(closure.begin(), closure.end(), [](const Library* l) { return !l->missing.empty(); });
 }
 
+// Whether one of them offers none of the versions that another wants of it (libc_too_old).
+bool any_too_old(const std::vector<const Library*>& closure) {
+  for (const Library* l : closure) {
+    if (!l->elf) continue;
+    for (const Elf::VersionNeed& need : l->elf->version_needs()) {
+      if (need.weak) continue;
+      for (const Library* d : l->dependencies) {
+        if (!d->elf || d->in_environment || d->elf->soname() != need.file) continue;
+        const auto& offered = d->elf->version_definitions();
+        if (std::find(offered.begin(), offered.end(), need.version) == offered.end()) return true;
+      }
+    }
+  }
+  return false;
+}
+
 Unresolved check_elf(const Exam& exam, const Library& library, const std::vector<const Library*>& program) {
   Unresolved result{&library, {}, false};
   std::vector<const Library*> scope = exam.libraries.closure(library);
-  if (any_missing(scope)) return result;  // reported as such; its symbols cannot be known
+  if (any_missing(scope) || any_too_old(scope))
+    return result;  // reported as such; its symbols cannot be known
   scope.insert(scope.end(), program.begin(), program.end());
   library.elf->for_each_undefined([&](std::string_view name, bool weak) {
     if (weak) return;
@@ -65,31 +83,50 @@ Unresolved check_elf(const Exam& exam, const Library& library, const std::vector
   return result;
 }
 
+// What a Mach-O library and those behind it export, searched by name.
+class Exports {
+ public:
+  Exports(const Exam& exam, const Library& provider) {
+    for (const Library* l : exam.libraries.closure(provider)) {
+      for (const MachO& s : l->slices) {
+        for (const MachO::Dylib& d : s.dylibs()) reexports_ |= d.reexported && !d.name.starts_with('@');
+        if (s.has_export_trie())
+          tries_.push_back(&s);
+        else
+          s.for_each_defined([&](std::string_view symbol) { symbols_.insert(symbol); });
+      }
+    }
+  }
+  // Symbols of the system's libraries pass through it: what it has cannot be known.
+  bool open_ended() const { return reexports_; }
+  bool has(std::string_view symbol) const {
+    return symbols_.contains(symbol) ||
+           std::any_of(tries_.begin(), tries_.end(), [&](const MachO* s) { return s->exports(symbol); });
+  }
+
+ private:
+  std::vector<const MachO*> tries_;
+  std::unordered_set<std::string_view> symbols_;
+  bool reexports_ = false;
+};
+
 // Each undefined symbol of a Mach-O file names the library it must come from.
 Unresolved check_macho(const Exam& exam, const Library& library) {
   Unresolved result{&library, {}, false};
   if (library.slices.empty() || !library.missing.empty()) return result;
   const MachO& slice = library.slices.front();
-  for (size_t i = 0; i < slice.dylibs().size(); ++i) {
+  std::vector<std::optional<Exports>> providers(slice.dylibs().size());
+  for (size_t i = 0; i < providers.size(); ++i) {
     const std::string name = std::filesystem::path(slice.dylibs()[i].name).filename().string();
-    const Library* provider = nullptr;
     for (const Library* d : library.dependencies) {
-      if (d->path.filename() == name) provider = d;
+      if (d->path.filename() == name && !d->slices.empty()) providers[i].emplace(exam, *d);
     }
-    if (!provider || provider->slices.empty()) continue;
-    std::unordered_set<std::string_view> defined;
-    bool reexports = false;
-    for (const Library* l : exam.libraries.closure(*provider)) {
-      for (const MachO& s : l->slices) {
-        s.for_each_defined([&](std::string_view symbol) { defined.insert(symbol); });
-        for (const MachO::Dylib& d : s.dylibs()) reexports |= d.reexported && !d.name.starts_with('@');
-      }
-    }
-    if (reexports) continue;
-    slice.for_each_undefined([&](std::string_view symbol, bool weak, unsigned from) {
-      if (!weak && from == i + 1 && !defined.contains(symbol)) result.symbols.emplace_back(symbol);
-    });
   }
+  slice.for_each_undefined([&](std::string_view symbol, bool weak, unsigned from) {
+    if (weak || from == 0 || from > providers.size()) return;
+    const std::optional<Exports>& provider = providers[from - 1];
+    if (provider && !provider->open_ended() && !provider->has(symbol)) result.symbols.emplace_back(symbol);
+  });
   return result;
 }
 
@@ -102,6 +139,41 @@ std::vector<std::string> providers_of(const std::vector<const Unresolved*>& grou
     }
   }
   return {names.begin(), names.end()};
+}
+
+// TensorFlow loads whatever lies in this folder; it does without.
+bool is_loaded_unasked(const Library& library) { return library.shown.starts_with("tensorflow-plugins/"); }
+
+// Compiled on this machine, against what was installed then.
+bool built_here(const Distribution& d) {
+  return std::any_of(d.tags.begin(), d.tags.end(),
+                     [](const WheelTag& tag) { return tag.platform.starts_with("linux_"); });
+}
+
+// tensorflow-text shares the first two numbers of its version with TensorFlow.
+std::string partner_version(const Exam& exam, const Distribution& d) {
+  if (d.normal != "tensorflow-text") return "";
+  for (const char* name : {"tensorflow", "tensorflow-cpu", "tensorflow-macos"}) {
+    const Distribution* tensorflow = exam.environment.find(name);
+    if (tensorflow && tensorflow->version)
+      return concat("==", tensorflow->version->major(), ".", tensorflow->version->minor(), ".*");
+  }
+  return "";
+}
+
+// The same version again would be the same mismatch, unless it was compiled here or for another Python.
+void remedy(const Exam& exam, const std::vector<const Unresolved*>& group, bool of_python, Finding& f) {
+  const Distribution& owner = *group.front()->library->owner;
+  const bool unasked = std::all_of(group.begin(), group.end(),
+                                   [](const Unresolved* u) { return is_loaded_unasked(*u->library); });
+  if (unasked) {
+    f.removes = {owner.name};
+  } else if (of_python || built_here(owner)) {
+    f.installs = reinstall(owner);
+  } else {
+    const std::string partner = partner_version(exam, owner);
+    f.installs = {{owner.name + (partner.empty() ? "!=" + owner.version_text : partner), "", false}};
+  }
 }
 
 // One finding for all libraries of a project that lack something.
@@ -133,9 +205,10 @@ Finding describe(const Exam& exam, const std::vector<const Unresolved*>& group) 
   f.evidence = {concat("in ", some_of(libraries, 3)), concat("undefined: ", some_of(names, 3))};
   f.leads_to =
       concat("ImportError: ", first.path.filename().string(), ": undefined symbol: ", symbols.front());
-  f.fix = first.owner
-              ? concat(exam.environment.pip(), " install --upgrade --force-reinstall ", first.owner->name)
-              : "Install a build of it that fits.";
+  if (first.owner)
+    remedy(exam, group, of_python, f);
+  else
+    f.fix = "Install a build of it that fits.";
   return f;
 }
 

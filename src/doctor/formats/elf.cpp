@@ -7,7 +7,7 @@ namespace plimsoll::doctor {
 namespace {
 
 constexpr uint32_t kPtLoad = 1, kPtDynamic = 2, kPtInterp = 3, kPtNote = 4, kPtGnuProperty = 0x6474e553;
-constexpr uint32_t kShtDynsym = 11;
+constexpr uint32_t kShtDynsym = 11, kExecutable = 1;
 constexpr uint64_t kDtNeeded = 1, kDtHash = 4, kDtStrtab = 5, kDtSymtab = 6, kDtStrsz = 10, kDtSoname = 14,
                    kDtRpath = 15, kDtRunpath = 29, kDtGnuHash = 0x6ffffef5, kDtVerdef = 0x6ffffffc,
                    kDtVerdefnum = 0x6ffffffd, kDtVerneed = 0x6ffffffe, kDtVerneednum = 0x6fffffff;
@@ -42,7 +42,8 @@ void Elf::read_segments() {
     const uint32_t type = h.u32(0);
     const uint64_t offset = word(h, is_64_ ? 8 : 4), address = word(h, is_64_ ? 16 : 8);
     const uint64_t size = word(h, is_64_ ? 32 : 16), alignment = word(h, is_64_ ? 48 : 28);
-    if (type == kPtLoad) segments_.push_back({address, offset, size});
+    const bool code = (h.u32(is_64_ ? 4 : 24) & kExecutable) != 0;
+    if (type == kPtLoad) segments_.push_back({address, offset, size, code});
     if (type == kPtDynamic) dynamic.emplace_back(offset, size);
     if (type == kPtInterp) interpreter_ = file_.sub(offset, size).c_string(0);
     if (type == kPtNote || type == kPtGnuProperty) read_notes(file_.sub(offset, size), alignment);
@@ -184,6 +185,14 @@ std::vector<Elf::Section> Elf::sections() const {
                       word(h, is_64_ ? 56 : 36)});
   }
   return result;
+}
+
+std::vector<std::pair<uint64_t, uint64_t>> Elf::code() const {
+  std::vector<std::pair<uint64_t, uint64_t>> all;
+  for (const Segment& s : segments_) {
+    if (s.code) all.emplace_back(s.offset, s.size);
+  }
+  return all;
 }
 
 bool Elf::complete() const {

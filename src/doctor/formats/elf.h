@@ -46,6 +46,8 @@ class Elf {
   void for_each_defined(const std::function<void(std::string_view name)>& f) const;
   // Whether all segments and the section table lie inside the file: false for one cut off in copying.
   bool complete() const;
+  // Offset and size of what is loaded as code.
+  std::vector<std::pair<uint64_t, uint64_t>> code() const;
   // The bytes of the read-only data section, empty if section headers are stripped.
   Bytes read_only_data() const;
 
@@ -54,6 +56,7 @@ class Elf {
  private:
   struct Segment {
     uint64_t address, offset, size;
+    bool code;
   };
   struct Symbol {
     std::string_view name;

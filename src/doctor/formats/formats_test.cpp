@@ -110,5 +110,27 @@ TEST(LdCache, GivesFilesByName) {
   EXPECT_EQ(kind_of([] { parse_ld_cache(Bytes("something else")); }), ErrorKind::bad_file);
 }
 
+TEST(MachO, FindsExportsInTheTrie) {
+  const std::string file = fixtures::macho_with_trie(0x0100000c);
+  const MachO slice = MachO::slices(Bytes(file)).front();
+  ASSERT_TRUE(slice.has_export_trie());
+  EXPECT_TRUE(slice.exports("_fone"));
+  EXPECT_TRUE(slice.exports("_ftwo"));
+  const std::string deep = fixtures::macho_with_trie(0x0100000c, "_a_long_way_to_go_");
+  EXPECT_TRUE(MachO::slices(Bytes(deep)).front().exports("_a_long_way_to_go_one"));
+  for (const char* name : {"_f", "_fon", "_fones", "_g", ""}) EXPECT_FALSE(slice.exports(name)) << name;
+  std::vector<std::string> undefined;
+  slice.for_each_undefined([&](std::string_view name, bool, unsigned) { undefined.emplace_back(name); });
+  EXPECT_EQ(undefined, (std::vector<std::string>{"_g"}));
+}
+
+TEST(Hdf5, IsRefusedWhereItEndsBeforeItsHeaderSays) {
+  const std::string file = fixtures::hdf5();
+  EXPECT_NO_THROW(read_hdf5_root(Bytes(file)));
+  EXPECT_EQ(kind_of([&] { read_hdf5_root(Bytes(file.data(), file.size() - 1)); }), ErrorKind::bad_file);
+  EXPECT_NO_THROW(check_hdf5_end(Bytes(file.data(), 512), file.size()));
+  EXPECT_EQ(kind_of([&] { check_hdf5_end(Bytes(file.data(), 512), file.size() - 1); }), ErrorKind::bad_file);
+}
+
 }  // namespace
 }  // namespace plimsoll::doctor

@@ -18,7 +18,10 @@ uint64_t padded(uint64_t size) { return (size + 7) / 8 * 8; }
 
 class Reader {
  public:
-  explicit Reader(Bytes file) : file_(file) {}
+  // `whole_size` is the size of the file, of which `file` may be the beginning only.
+  Reader(Bytes file, uint64_t whole_size) : file_(file), whole_size_(whole_size) {}
+
+  void check_end() { read_superblock(); }
 
   Hdf5Root read() {
     read_superblock();
@@ -49,6 +52,11 @@ class Reader {
     // Old: base, free space, end, driver, then the root's symbol table entry: name, header.
     // New: base, extension, end, header.
     const uint64_t first = old ? (version == 1 ? 28 : 24) : 12;
+    const uint64_t end = offset(file_, first + 2 * uint64_t{offset_size_});
+    const uint64_t undefined = ~uint64_t{0} >> (64 - 8 * offset_size_);
+    if (end != undefined && end > whole_size_)
+      fail(ErrorKind::bad_file, "hdf5", "the file is cut off: it has ", whole_size_,
+           " bytes, its header promises ", end);
     root_ = offset(file_, first + (old ? 5 : 3) * uint64_t{offset_size_});
   }
 
@@ -133,6 +141,7 @@ class Reader {
   }
 
   Bytes file_;
+  uint64_t whole_size_ = 0;
   unsigned offset_size_ = 8, length_size_ = 8;
   uint64_t root_ = 0;
   bool new_format_ = false;
@@ -157,8 +166,14 @@ bool looks_like_hdf5(Bytes file) { return find_superblock(file).has_value(); }
 Hdf5Root read_hdf5_root(Bytes file) {
   const std::optional<uint64_t> start = find_superblock(file);
   if (!start) fail(ErrorKind::bad_file, "hdf5", "expected an HDF5 file");
-  // Addresses count from the superblock (the base address says the same).
-  return Reader(file.from(*start)).read();
+  // Addresses count from the superblock (the base address says the same), the end from the start of the file.
+  return Reader(file.from(*start), file.size()).read();
+}
+
+void check_hdf5_end(Bytes head, uint64_t whole_size) {
+  const std::optional<uint64_t> start = find_superblock(head);
+  if (!start || *start > whole_size) fail(ErrorKind::bad_file, "hdf5", "expected an HDF5 file");
+  Reader(head.from(*start), whole_size).check_end();
 }
 
 }  // namespace plimsoll::doctor

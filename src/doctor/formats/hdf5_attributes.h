@@ -18,4 +18,8 @@ bool looks_like_hdf5(Bytes file);
 // Throws Error{bad_file} if the file is cut off, garbled or no HDF5 file.
 Hdf5Root read_hdf5_root(Bytes file);
 
+// Throws Error{bad_file} if a file of `whole_size` bytes that begins with `head` is shorter than its header
+// promises.
+void check_hdf5_end(Bytes head, uint64_t whole_size);
+
 }  // namespace plimsoll::doctor

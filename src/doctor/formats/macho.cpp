@@ -6,7 +6,8 @@ namespace {
 
 constexpr uint32_t kMagic32 = 0xfeedface, kMagic64 = 0xfeedfacf, kFat = 0xcafebabe, kFat64 = 0xcafebabf;
 constexpr uint32_t kLcSymtab = 2, kLcLoadDylib = 0xc, kLcIdDylib = 0xd, kLcLoadWeakDylib = 0x80000018,
-                   kLcRpath = 0x8000001c, kLcReexportDylib = 0x8000001f;
+                   kLcRpath = 0x8000001c, kLcReexportDylib = 0x8000001f, kLcDysymtab = 0xb,
+                   kLcDyldInfo = 0x22, kLcDyldInfoOnly = 0x80000022, kLcExportsTrie = 0x80000033;
 // A Java class file has the magic of a fat file and a version of 45 or more where the count is.
 constexpr uint32_t kMostSlices = 20;
 
@@ -70,29 +71,82 @@ void MachO::read_command(uint32_t kind, Bytes command) {
       symbols_ = slice_.sub(command.u32(8), uint64_t{command.u32(12)} * (is_64_ ? 16 : 12));
       strings_ = slice_.sub(command.u32(16), command.u32(20));
       break;
+    case kLcDysymtab:
+      undefined_first_ = command.u32(24);
+      undefined_count_ = command.u32(28);
+      has_ranges_ = true;
+      break;
+    case kLcDyldInfo:
+    case kLcDyldInfoOnly: exports_ = slice_.sub(command.u32(40), command.u32(44)); break;
+    case kLcExportsTrie: exports_ = slice_.sub(command.u32(8), command.u32(12)); break;
     default: break;
   }
 }
 
+namespace {
+
+uint64_t uleb128(Bytes bytes, uint64_t& at) {
+  uint64_t value = 0;
+  for (unsigned shift = 0; shift < 64; shift += 7) {
+    const uint8_t byte = bytes.u8(at++);
+    value |= uint64_t{byte & 0x7fu} << shift;
+    if ((byte & 0x80) == 0) return value;
+  }
+  fail(ErrorKind::bad_file, "mach-o", "a number without an end");
+}
+
+}  // namespace
+
+// A node: the size of what is said of a symbol that ends here, that, the number of children, and of each
+// child the characters on the way to it and its place.
+bool MachO::exports(std::string_view name) const {
+  uint64_t at = 0;
+  const size_t most = name.size() + 1;  // each step takes a character of it
+  for (size_t steps = 0; steps <= most; ++steps) {
+    const uint64_t terminal = uleb128(exports_, at);
+    if (name.empty()) return terminal > 0;
+    at += terminal;
+    const uint8_t children = exports_.u8(at++);
+    bool found = false;
+    for (uint8_t i = 0; i < children && !found; ++i) {
+      const std::string_view edge = exports_.c_string(at);
+      at += edge.size() + 1;
+      const uint64_t place = uleb128(exports_, at);
+      if (!name.starts_with(edge)) continue;
+      name.remove_prefix(edge.size());
+      at = place;
+      found = true;
+    }
+    if (!found) return false;
+  }
+  return false;  // a garbled trie, with edges that lead nowhere
+}
+
 template <class F>
-void MachO::for_each_external(const F& f) const {
-  const uint64_t entry = is_64_ ? 16 : 12;
-  for (uint64_t at = 0; at + entry <= symbols_.size(); at += entry) {
+void MachO::for_each_external(uint64_t first, uint64_t count, const F& f) const {
+  const uint64_t entry = is_64_ ? 16 : 12, all = symbols_.size() / entry;
+  for (uint64_t i = first; i < all && i - first < count; ++i) {
+    const uint64_t at = i * entry;
     const uint8_t type = symbols_.u8(at + 4);
     if ((type & 0xe0) != 0 || (type & 1) == 0) continue;  // debug entries and private symbols
-    f(strings_.c_string(symbols_.u32(at)), type & 0x0e, symbols_.u16(at + 6));
+    f(at, type & 0x0e);
   }
 }
 
 void MachO::for_each_undefined(const std::function<void(std::string_view, bool, unsigned)>& f) const {
-  for_each_external([&](std::string_view name, int type, uint16_t description) {
-    if (type == 0) f(name, (description & 0x40) != 0, description >> 8);
-  });
+  const auto each = [&](uint64_t at, int type) {
+    const uint16_t description = symbols_.u16(at + 6);
+    if (type == 0) f(strings_.c_string(symbols_.u32(at)), (description & 0x40) != 0, description >> 8);
+  };
+  if (has_ranges_)
+    for_each_external(undefined_first_, undefined_count_, each);
+  else
+    for_each_external(0, UINT64_MAX, each);
 }
 
 void MachO::for_each_defined(const std::function<void(std::string_view)>& f) const {
-  for_each_external([&](std::string_view name, int type, uint16_t) {
-    if (type != 0) f(name);
+  for_each_external(0, UINT64_MAX, [&](uint64_t at, int type) {
+    if (type != 0) f(strings_.c_string(symbols_.u32(at)));
   });
 }
 

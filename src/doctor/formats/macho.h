@@ -34,14 +34,22 @@ class MachO {
   void for_each_undefined(
       const std::function<void(std::string_view name, bool weak, unsigned library)>& f) const;
   void for_each_defined(const std::function<void(std::string_view name)>& f) const;
+  // Whether the slice says what it exports in a form that is searched by name; else only a walk over all
+  // symbols tells.
+  bool has_export_trie() const { return !exports_.empty(); }
+  // Requires: has_export_trie(). Takes time with the length of the name, not with the number of symbols.
+  bool exports(std::string_view name) const;
 
  private:
   explicit MachO(Bytes slice);
   void read_command(uint32_t kind, Bytes command);
   template <class F>
-  void for_each_external(const F& f) const;
+  void for_each_external(uint64_t first, uint64_t count, const F& f) const;
 
-  Bytes slice_, symbols_, strings_;
+  Bytes slice_, symbols_, strings_, exports_;
+  uint64_t undefined_first_ = 0,
+           undefined_count_ = 0;  // the part of symbols_ with what is undefined, where it says so
+  bool has_ranges_ = false;
   bool is_64_ = false;
   uint32_t cpu_type_ = 0;
   std::string_view id_;

@@ -1,4 +1,5 @@
 // Reads one *.dist-info or *.egg-info.
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "doctor/formats/mapped_file.h"
@@ -32,12 +33,34 @@ void read_wheel(Distribution& d, std::string_view text) {
   }
 }
 
-bool is_editable(const fs::path& folder) {
-  const std::optional<std::string> text = read_text(folder / "direct_url.json", 1u << 16);
-  if (!text) return false;
+// "/a b" of "file:///a%20b"; empty for what is no file.
+std::string path_of_url(std::string_view url) {
+  if (!url.starts_with("file://")) return "";
+  url.remove_prefix(7);
+  if (url.starts_with("localhost/")) url.remove_prefix(9);
+  std::string path;
+  for (size_t i = 0; i < url.size(); ++i) {
+    int byte = 0;
+    const char* hex = url.data() + i + 1;
+    if (url[i] == '%' && i + 2 < url.size() && std::from_chars(hex, hex + 2, byte, 16).ptr == hex + 2) {
+      path += static_cast<char>(byte);
+      i += 2;
+    } else {
+      path += url[i];
+    }
+  }
+  return path;
+}
+
+void read_direct_url(Distribution& d) {
+  const std::optional<std::string> text = read_text(d.folder / "direct_url.json", 1u << 16);
+  if (!text) return;
   const nlohmann::json j = nlohmann::json::parse(*text, nullptr, false);
-  return j.is_object() && j.contains("dir_info") && j["dir_info"].is_object() &&
-         j["dir_info"].value("editable", nlohmann::json(false)) == true;
+  if (!j.is_object()) return;
+  if (const auto url = j.find("url"); url != j.end() && url->is_string())
+    d.source = path_of_url(url->get<std::string>());
+  d.editable = j.contains("dir_info") && j["dir_info"].is_object() &&
+               j["dir_info"].value("editable", nlohmann::json(false)) == true;
 }
 
 }  // namespace
@@ -68,7 +91,7 @@ Distribution read_distribution(const fs::path& folder) {
       d.has_record = true;
       d.record = parse_record(*text);
     }
-    d.editable = is_editable(folder);
+    read_direct_url(d);
   }
   d.normal = normal_name(d.name);
   d.version = Version::parse(d.version_text);

@@ -23,6 +23,7 @@ struct Distribution {
   bool egg = false;              // setuptools or the system's packager: no RECORD to check
   bool has_metadata = false, has_record = false;
   bool editable = false;
+  std::filesystem::path source;  // the folder it was installed from, where it says so
   bool pure = false;
   std::string installer;  // pip, conda, uv ...
   std::string requires_python;

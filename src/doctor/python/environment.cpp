@@ -48,7 +48,9 @@ void read_pyvenv(Environment& e) {
   }
   e.kind = Environment::Kind::venv;
   const Headers keys = parse_key_values(*text);
-  e.base_prefix = fs::path(first_of(keys, "home")).parent_path();
+  e.base_folder = fs::path(first_of(keys, "home"));
+  e.base_prefix = e.base_folder.parent_path();
+  e.by_uv = !first_of(keys, "uv").empty();
   std::string_view version = first_of(keys, "version");
   if (version.empty()) version = first_of(keys, "version_info");
   const size_t level = version.find(".final");
@@ -99,7 +101,7 @@ std::string library_name(const Environment& e) {
 }
 
 void add_site(Environment& e, const fs::path& site) {
-  const fs::path resolved = real_path(site);
+  const fs::path resolved = site.empty() ? fs::path() : real_path(site);
   if (resolved.empty() || !is_folder(resolved)) return;
   for (const fs::path& known : e.sites) {
     if (real_path(known) == resolved) return;
@@ -118,10 +120,21 @@ void add_prefix_sites(Environment& e, const fs::path& prefix) {
   add_site(e, prefix / "lib" / name / "dist-packages");
 }
 
-void find_sites(Environment& e, const System& system) {
-  for (const std::string_view entry : split(system.variable("PYTHONPATH"), ":")) {
-    if (!entry.empty()) e.linked_sites.emplace_back(entry);
+// Where `pip install --user` puts packages.
+fs::path user_site(const Environment& e, const System& system) {
+  const fs::path base(system.variable("PYTHONUSERBASE"));
+  const fs::path home(system.variable("HOME"));
+  if (!base.empty()) return base / "lib" / library_name(e) / "site-packages";
+  if (home.empty()) return {};
+  if (e.is_macos) {
+    const fs::path framework =
+        home / "Library/Python" / concat(e.major, ".", e.minor) / "lib/python/site-packages";
+    if (is_folder(framework)) return framework;
   }
+  return home / ".local/lib" / library_name(e) / "site-packages";
+}
+
+void find_sites(Environment& e, const System& system) {
   bool with_system = e.kind != Environment::Kind::venv;
   if (!with_system) {
     const std::optional<std::string> text = read_text(e.prefix / "pyvenv.cfg", 1u << 16);
@@ -130,23 +143,31 @@ void find_sites(Environment& e, const System& system) {
     add_prefix_sites(e, e.prefix);
   }
   if (with_system) {
-    const std::string home(system.variable("HOME"));
-    if (!system.has_variable("PYTHONNOUSERSITE") && !home.empty()) {
-      add_site(e, fs::path(home) / ".local/lib" / library_name(e) / "site-packages");
-    }
+    const std::string_view off = system.variable("PYTHONNOUSERSITE");
+    if (off.empty()) add_site(e, user_site(e, system));
     add_prefix_sites(e, e.base_prefix);
   }
-  for (const fs::path& site : e.sites) {
-    for (const fs::path& entry : list_folder(site)) {
-      if (entry.extension() != ".pth") continue;
-      const std::string text = read_text(entry, 1u << 16).value_or("");
-      for (std::string_view line : split(text, "\n")) {
-        line = trim(line);
-        if (line.empty() || line.front() == '#' || line.starts_with("import ")) continue;
-        if (is_folder(site / fs::path(line))) e.linked_sites.push_back(site / fs::path(line));
-      }
-    }
+}
+
+// sys.path: the notebook's folder, PYTHONPATH, the standard library, the sites.
+void find_path(Environment& e, const System& system) {
+  const std::string own = library_name(e);
+  e.path = ImportPath(concat("cpython-", e.major, e.minor, e.free_threaded ? "t" : ""));
+  const fs::path folder = system.folder;
+  if (system.variable("PYTHONSAFEPATH").empty() && !folder.empty())
+    e.path.add({folder, PathEntry::From::folder, "", {}, false, {}});
+  for (const std::string_view entry : split(system.variable("PYTHONPATH"), ":")) {
+    if (entry.empty()) continue;
+    e.path.add({folder / entry,
+                PathEntry::From::variable,
+                std::string(entry),
+                {},
+                leads_to_other_python(std::string(entry) + "/", own),
+                {}});
   }
+  e.path.add({e.standard_library, PathEntry::From::standard, "", {}, false, {}});
+  e.path.add({e.standard_library / "lib-dynload", PathEntry::From::standard, "", {}, false, {}});
+  for (const fs::path& site : e.sites) e.path.add_site(site, own);
 }
 
 void read_interpreter(Environment& e, const System& system) {
@@ -189,9 +210,12 @@ void set_markers(Environment& e) {
 
 void read_distributions(Environment& e) {
   std::vector<fs::path> folders;
-  for (const fs::path& site : e.sites) {
-    for (const fs::path& entry : list_folder(site)) {
-      if (is_distribution(entry.filename().string())) folders.push_back(entry);
+  for (const PathEntry& entry : e.path.entries()) {
+    // What another Python's folder holds is not judged one by one: the folder is the finding.
+    const bool looked_at = entry.from != PathEntry::From::folder && entry.from != PathEntry::From::standard;
+    if (!looked_at || entry.of_other_python) continue;
+    for (const std::string& name : entry.names) {
+      if (is_distribution(name)) folders.push_back(entry.folder / name);
     }
   }
   e.distributions.resize(folders.size());
@@ -217,10 +241,11 @@ const Distribution* Environment::find(std::string_view normal) const {
 }
 
 fs::path Environment::locate(const fs::path& relative) const {
-  for (const auto* folders : {&sites, &linked_sites}) {
-    for (const fs::path& folder : *folders) {
-      if (is_there(folder / relative)) return folder / relative;
-    }
+  const std::string first = relative.begin() == relative.end() ? "" : relative.begin()->string();
+  for (const PathEntry& entry : path.entries()) {
+    const bool looked_at = entry.from != PathEntry::From::folder && entry.from != PathEntry::From::standard;
+    if (looked_at && entry.names.contains(first) && is_there(entry.folder / relative))
+      return entry.folder / relative;
   }
   return {};
 }
@@ -249,6 +274,7 @@ Environment read_environment(const fs::path& where, const System& system) {
   e.standard_library = e.base_prefix / "lib" / library_name(e);
   read_interpreter(e, system);
   find_sites(e, system);
+  find_path(e, system);
   set_markers(e);
   read_distributions(e);
   return e;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "doctor/python/distribution.h"
+#include "doctor/python/import_path.h"
 #include "doctor/system.h"
 
 namespace plimsoll::doctor {
@@ -23,22 +24,22 @@ struct Environment {
   Version version;             // as exact as the files tell
   bool exact_version = false;  // whether the last part is known
   bool free_threaded = false;
-  bool is_macos = false;                            // a Python for macOS, wherever we look at it
-  std::string machine;                              // x86_64, aarch64, arm64
-  bool musl = false;                                // runs on musl instead of glibc
-  std::vector<std::filesystem::path> sites;         // in the order of sys.path
-  std::vector<std::filesystem::path> linked_sites;  // added to sys.path by .pth files
-  std::filesystem::path standard_library;           // lib/python3.11
-  std::vector<Distribution> distributions;          // in the order of sys.path
+  bool is_macos = false;                     // a Python for macOS, wherever we look at it
+  std::string machine;                       // x86_64, aarch64, arm64
+  bool musl = false;                         // runs on musl instead of glibc
+  bool by_uv = false;                        // made by uv, which needs no pip inside
+  std::filesystem::path base_folder;         // "home" of pyvenv.cfg: where the base interpreter lies
+  std::vector<std::filesystem::path> sites;  // in the order of sys.path
+  ImportPath path;                           // all of sys.path
+  std::filesystem::path standard_library;    // lib/python3.11
+  std::vector<Distribution> distributions;   // in the order of sys.path
   MarkerValues markers;
 
   // The project as Python would find it (first on the path); null if it is not installed.
   const Distribution* find(std::string_view normal_name) const;
-  // The first file or folder `relative` on the path; empty if there is none.
+  // The first file or folder `relative` on the path, the notebook's folder left out; empty if there is none.
   std::filesystem::path locate(const std::filesystem::path& relative) const;
   std::string shown() const;
-  // The environment's pip, for commands: "/venv/bin/python -m pip".
-  std::string pip() const { return python.string() + " -m pip"; }
 };
 
 // Throws Error{not_found} if no Python environment is at `where`.

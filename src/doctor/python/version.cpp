@@ -198,4 +198,12 @@ bool Specifiers::contains(const Version& version) const {
   return std::all_of(clauses_.begin(), clauses_.end(), [&](const Clause& c) { return matches(c, version); });
 }
 
+std::vector<std::string> Specifiers::versions() const {
+  std::vector<std::string> all;
+  for (const Clause& c : clauses_) {
+    if (c.version) all.push_back(c.version->text());
+  }
+  return all;
+}
+
 }  // namespace plimsoll::doctor

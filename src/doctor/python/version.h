@@ -49,6 +49,8 @@ class Specifiers {
   bool contains(const Version& version) const;
   bool empty() const { return clauses_.empty(); }
   const std::string& text() const { return text_; }
+  // The versions that are named in it.
+  std::vector<std::string> versions() const;
 
  private:
   struct Clause {

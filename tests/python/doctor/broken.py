@@ -270,7 +270,7 @@ def only_metadata_left(env):
 @broken("broken_packages", "not those it installed")
 def file_overwritten(env):
     env.package("fastlib")
-    env.write("fastlib/__init__.py", "x = 1\nfrom elsewhere import everything\n")
+    env.write("fastlib/__init__.py", "x = 1\nfrom os import everything\n")
 
 
 @broken("leftovers", "interrupted")

@@ -56,6 +56,17 @@ def module_source(name, body=""):
     return f"{body}\nvoid* PyInit_{name}(void) {{ return 0; }}\n"
 
 
+def working_module(name, body="", flags=()):
+    """A native module that can really be imported: PyModuleDef as CPython lays it out, without its headers."""
+    source = f"""{body}
+static struct {{ long count; void *type, *init; long index; void* copy; const char *name, *doc; long size; void* rest[5]; }}
+    definition = {{1, 0, 0, 0, 0, "{name}", 0, -1, {{0}}}};
+void* PyModule_Create2(void*, int);
+void* PyInit_{name}(void) {{ return PyModule_Create2(&definition, 1013); }}
+"""
+    return library(source, flags=flags)
+
+
 def library(source, soname=None, flags=()):
     return compile_library(source, tuple(flags) + ((f"-Wl,-soname,{soname}",) if soname else ()))
 
@@ -120,6 +131,8 @@ class Environment:
         self.home.mkdir()
         self.system = healthy_system(self.home)
         self.arguments = []
+        self.folder = self.root / "notebooks"
+        self.folder.mkdir()
         base = Path(os.path.realpath(sys.executable))
         (self.prefix / "bin/python3").symlink_to(base)
         (self.prefix / "pyvenv.cfg").write_text(
@@ -166,7 +179,8 @@ class Environment:
             for file in distribution.files or ():
                 source = Path(distribution.locate_file(file))
                 target = (self.site / str(file)).resolve()
-                if self.prefix not in target.parents or not source.is_file():
+                # Programs name the interpreter they were installed for.
+                if self.site not in target.parents or not source.is_file():
                     continue
                 target.parent.mkdir(parents=True, exist_ok=True)
                 try:
@@ -191,7 +205,7 @@ class Environment:
         readings = self.root / "system.json"
         readings.write_text(json.dumps({"system": self.system}))
         done = subprocess.run([str(program), "doctor", "--json", "--env", str(self.prefix), "--system", str(readings),
-                               *self.arguments], capture_output=True, text=True, timeout=120)
+                               *self.arguments], capture_output=True, text=True, timeout=120, cwd=self.folder)
         if done.returncode not in (0, 1, 2) or not done.stdout:
             raise RuntimeError(f"doctor ended with {done.returncode}: {done.stderr}")
         return done.returncode, json.loads(done.stdout)

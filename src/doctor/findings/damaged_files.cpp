@@ -1,0 +1,174 @@
+// Files that have the size they should have and not the bytes: zeros in the place of Python, holes in native
+// libraries, as disks and interrupted copies leave them. What is read is bounded: Python files of the
+// frameworks first, then others; native libraries from the smallest up by their hash in RECORD, the largest
+// by samples of their code.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "doctor/exam.h"
+#include "doctor/formats/sha256.h"
+#include "doctor/parallel.h"
+#include "doctor/python/text.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll::doctor {
+namespace {
+
+constexpr size_t kMostSources = 6000;
+constexpr uint64_t kMostHashed = 96u << 20, kMostConfirmed = 128u << 20;
+constexpr uint64_t kPage = 4096, kStride = 16 * kPage;
+// A slow disk must not make the diagnosis slow: what was not reached by then is not looked at.
+constexpr std::chrono::milliseconds kLongest{600};
+
+using Clock = std::chrono::steady_clock;
+
+struct Damage {
+  std::mutex mutex;
+  std::map<const Distribution*, std::vector<std::string>> files;
+  void add(const Distribution* d, std::string text) {
+    const std::lock_guard lock(mutex);
+    files[d].push_back(std::move(text));
+  }
+};
+
+bool is_framework(const Distribution& d) {
+  for (const std::string_view name :
+       {"numpy", "scipy", "pandas", "h5py", "scikit-learn", "matplotlib", "torch", "jax", "jaxlib",
+        "tensorflow", "tensorflow-cpu", "keras", "tf-keras", "protobuf", "ipykernel", "ipython",
+        "jupyter-client", "traitlets"}) {
+    if (d.normal == name) return true;
+  }
+  return false;
+}
+
+// Files that conda wrote have other bytes than their wheels: it puts its own prefix into them.
+bool is_checked(const Distribution& d) { return d.has_record && !d.editable && d.installer != "conda"; }
+
+struct Source {
+  const Distribution* owner;
+  const RecordRow* row;
+  size_t rank;
+};
+
+std::vector<Source> sources(const Environment& e) {
+  std::vector<Source> all;
+  for (const Distribution& d : e.distributions) {
+    if (!is_checked(d)) continue;
+    const size_t base = is_framework(d) ? 0 : 2;
+    for (const RecordRow& row : d.record) {
+      if (!row.path.ends_with(".py") || row.path.starts_with("../") || contains(row.path, "/tests/"))
+        continue;
+      const auto depth = static_cast<size_t>(std::count(row.path.begin(), row.path.end(), '/'));
+      all.push_back({&d, &row, base + depth});
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Source& a, const Source& b) { return a.rank < b.rank; });
+  if (all.size() > kMostSources) all.resize(kMostSources);
+  return all;
+}
+
+// Python refuses a source file with a NUL in it.
+void check_sources(const Exam& exam, Clock::time_point deadline, Damage& damage) {
+  const std::vector<Source> all = sources(exam.environment);
+  parallel_for(all.size(), [&](size_t i) {
+    if (Clock::now() > deadline) return;
+    const Source& s = all[i];
+    const std::optional<std::string> text = read_text(s.owner->site / s.row->path, 4u << 20);
+    if (!text || text->empty()) return;
+    const size_t zeros = static_cast<size_t>(std::count(text->begin(), text->end(), '\0'));
+    if (zeros == text->size())
+      damage.add(s.owner, s.row->path + " holds nothing but zeros");
+    else if (zeros > 0)
+      damage.add(s.owner, concat(s.row->path, " holds ", zeros, " bytes of zero"));
+  });
+}
+
+bool is_as_recorded(const Library& library, const RecordRow& row) {
+  return row.hash == "sha256=" + sha256_base64(library.file->bytes().text());
+}
+
+bool is_zero(std::string_view bytes) { return bytes.find_first_not_of('\0') == std::string_view::npos; }
+
+// A page of zeros in the code of a library, looked for at every sixteenth page.
+std::optional<uint64_t> hole_in_code(const Library& library, Clock::time_point deadline) {
+  if (!library.elf) return std::nullopt;
+  const Bytes file = library.file->bytes();
+  for (const auto& [offset, size] : library.elf->code()) {
+    if (!file.has(offset, size)) continue;
+    for (uint64_t at = offset / kPage * kPage + kPage; at + kPage <= offset + size; at += kStride) {
+      if (is_zero(file.text(at, 64)) && is_zero(file.text(at, kPage))) return at;
+      if (at / kStride % 64 == 0 && Clock::now() > deadline) return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+struct Native {
+  const Library* library;
+  const RecordRow* row;
+  uint64_t size;
+  bool hashed;
+};
+
+std::vector<Native> natives(const Exam& exam) {
+  std::vector<Native> all;
+  std::error_code ignored;
+  for (const auto& library : exam.libraries.all()) {
+    if (!library->in_environment || !library->owner || !library->file || !is_checked(*library->owner))
+      continue;
+    if ((!library->elf && library->slices.empty()) || std::filesystem::is_symlink(library->path, ignored))
+      continue;
+    const RecordRow* row = library->row;
+    const uint64_t size = library->file->bytes().size();
+    // Stripped and patched libraries have another size, and are fine.
+    if (!row || !row->hash.starts_with("sha256=") || row->size != size) continue;
+    all.push_back({library.get(), row, size, false});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Native& a, const Native& b) { return a.size < b.size; });
+  uint64_t total = 0;
+  for (Native& n : all) n.hashed = (total += n.size) <= kMostHashed;
+  return all;
+}
+
+void check_natives(const Exam& exam, Clock::time_point deadline, Damage& damage) {
+  const std::vector<Native> all = natives(exam);
+  parallel_for(all.size(), [&](size_t i) {
+    if (Clock::now() > deadline) return;
+    const Native& n = all[i];
+    if (n.hashed) {
+      if (!is_as_recorded(*n.library, *n.row))
+        damage.add(n.library->owner, n.library->shown + " differs from its SHA-256 in RECORD");
+    } else if (const auto hole = hole_in_code(*n.library, deadline)) {
+      if (n.size > kMostConfirmed || !is_as_recorded(*n.library, *n.row))
+        damage.add(n.library->owner,
+                   concat(n.library->shown, " has a hole of zeros in its code, at byte ", *hole));
+    }
+  });
+}
+
+}  // namespace
+
+void find_damaged_files(const Exam& exam, Findings& findings) {
+  const Clock::time_point deadline = Clock::now() + kLongest;
+  Damage damage;
+  check_sources(exam, deadline, damage);
+  check_natives(exam, deadline, damage);
+  for (auto& [owner, files] : damage.files) {
+    std::sort(files.begin(), files.end());
+    findings.push_back(
+        {"",
+         Severity::error,
+         Sureness::certain,
+         concat(owner->shown(), " is damaged: files have the right size, but not what was installed"),
+         {some_of(files)},
+         "SyntaxError: source code cannot contain null bytes, or a crash inside the library",
+         "",
+         reinstall(*owner)});
+  }
+}
+
+}  // namespace plimsoll::doctor
