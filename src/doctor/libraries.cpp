@@ -285,6 +285,27 @@ std::vector<const Library*> Libraries::closure(const Library& library) const {
   return order;
 }
 
+std::string Libraries::library_path_entry(const Library& library, const System& system) {
+  if (library.in_environment) return "";
+  const fs::path folder = library.path.parent_path().lexically_normal();
+  for (const std::string_view entry : split(system.variable("LD_LIBRARY_PATH"), ":")) {
+    if (!entry.empty() && folder == (fs::path(entry) / "x").parent_path().lexically_normal())
+      return std::string(entry);
+  }
+  return "";
+}
+
+const Library* Libraries::foreign_libpython(const Environment& environment, const System& system) const {
+  if (!interpreter_) return nullptr;
+  for (const Library* d : interpreter_->dependencies) {
+    const fs::path name = d->path.filename();
+    if (!name.string().starts_with("libpython3") || library_path_entry(*d, system).empty()) continue;
+    const fs::path own = real_path(environment.base_prefix / "lib" / name);
+    if (!own.empty() && own != real_path(d->path)) return d;
+  }
+  return nullptr;
+}
+
 bool Libraries::fits_interpreter(const Library& library) const {
   if (!interpreter_) return true;
   if (interpreter_->elf) {

@@ -50,6 +50,11 @@ class Libraries {
   const Library* named(std::string_view name) const;
   // `library` and everything it needs, directly or not, in the loader's order.
   std::vector<const Library*> closure(const Library& library) const;
+  // The entry of LD_LIBRARY_PATH through which a library of the system is found; empty if it is not.
+  static std::string library_path_entry(const Library& library, const System& system);
+  // The libpython that the interpreter gets through LD_LIBRARY_PATH instead of its own; null if it gets its
+  // own.
+  const Library* foreign_libpython(const Environment& environment, const System& system) const;
   // Whether the library's machine is the interpreter's; true where one of them is unknown.
   bool fits_interpreter(const Library& library) const;
 

@@ -18,8 +18,8 @@
 namespace plimsoll::doctor {
 namespace {
 
-constexpr size_t kMostSources = 6000;
-constexpr uint64_t kMostHashed = 96u << 20, kMostConfirmed = 128u << 20;
+constexpr size_t kMostSources = 4000;
+constexpr uint64_t kMostHashed = 64u << 20, kMostConfirmed = 128u << 20;
 constexpr uint64_t kPage = 4096, kStride = 16 * kPage;
 // A slow disk must not make the diagnosis slow: what was not reached by then is not looked at.
 constexpr std::chrono::milliseconds kLongest{600};

@@ -101,7 +101,8 @@ void hidden_projects(const Exam& exam, Findings& findings) {
       const Origin origin = e.path.find(name);
       if (!origin || origin.kind == Origin::Kind::name_space || origin.entry->folder == d.site) continue;
       if (real_path(origin.entry->folder) == real_path(d.site) || owned_by(e, origin, d.normal)) continue;
-      if (origin.entry->from == From::standard) continue;  // a backport: Python's own comes first, and does
+      // A backport: Python's own comes first, and does. Another Python's packages are a finding of their own.
+      if (origin.entry->from == From::standard || origin.entry->of_other_python) continue;
       const bool checkout = origin.kind == Origin::Kind::package && is_checkout(origin.entry->folder);
       add(exam, origin, name, d.shown(), checkout ? Severity::note : Severity::error, findings);
     }
@@ -115,6 +116,7 @@ void hidden_standard_modules(const Exam& exam, Findings& findings) {
   size_t standard = 0;
   while (standard < entries.size() && entries[standard].from != From::standard) ++standard;
   for (size_t i = 0; i < standard; ++i) {
+    if (entries[i].of_other_python) continue;
     for (const std::string& file : entries[i].names) {
       const std::string name = file.substr(0, file.find('.'));
       if (is_everyday_name(name) || is_built_in(name)) continue;

@@ -41,6 +41,12 @@ void find_interpreter(const Exam& exam, Findings& findings) {
         "Nothing of this environment can run; a kernel that uses it never starts", make_anew_command(exam));
     return;
   }
+  if (e.config_lost) {
+    add(findings, Severity::error, "This virtual environment has lost its pyvenv.cfg",
+        (e.prefix / "pyvenv.cfg").string() + " is not there",
+        "Python runs as if there were no environment: ModuleNotFoundError for everything in it",
+        concat(shell_word(e.interpreter), " -m venv --without-pip ", shell_word(e.prefix)));
+  }
   const std::string file = e.interpreter.filename().string();
   if (file.starts_with("python3.") && e.kind == Environment::Kind::venv) {
     const auto now = Version::parse(file.substr(6, file.find_first_not_of("0123456789.", 6) - 6));

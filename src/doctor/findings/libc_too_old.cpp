@@ -38,18 +38,6 @@ bool lacks_version(const Library& provider, const Elf::VersionNeed& need) {
   return std::find(offered.begin(), offered.end(), need.version) == offered.end();
 }
 
-// The entry of LD_LIBRARY_PATH that a library came from; empty if it did not.
-std::string library_path_entry(const Exam& exam, const Library& library) {
-  for (const std::string_view entry : split(exam.system.variable("LD_LIBRARY_PATH"), ":")) {
-    if (!entry.empty() &&
-        library.path.parent_path().lexically_normal() == fs::path(entry).lexically_normal() &&
-        !library.in_environment) {
-      return std::string(entry);
-    }
-  }
-  return "";
-}
-
 // Versions that libraries need, and that a copy on LD_LIBRARY_PATH, found before the system's, does not have.
 struct LostInPath {
   std::set<std::string> versions, libraries;
@@ -127,7 +115,7 @@ void find_libc_too_old(const Exam& exam, Findings& findings) {
     for (const Elf::VersionNeed& need : library->elf->version_needs()) {
       const Library* provider = need.weak ? nullptr : provider_of(*library, need.file);
       if (!provider || !lacks_version(*provider, need)) continue;
-      const std::string entry = library_path_entry(exam, *provider);
+      const std::string entry = Libraries::library_path_entry(*provider, exam.system);
       if (!entry.empty()) {
         LostInPath& lost = in_path[{entry, std::string(need.file)}];
         lost.versions.emplace(need.version);

@@ -20,6 +20,17 @@ void find_python_path(const Exam& exam, Findings& findings) {
                         "Native modules of the other version: ImportError, or a crash",
                         without_entry_command(exam, "PYTHONPATH", entry.written)});
   }
+  if (const Library* libpython = exam.libraries.foreign_libpython(e, exam.system)) {
+    const std::string entry = Libraries::library_path_entry(*libpython, exam.system);
+    findings.push_back(
+        {"",
+         Severity::error,
+         Sureness::certain,
+         "LD_LIBRARY_PATH gives this Python the libpython of another",
+         {concat(libpython->shown, ", in place of the one in ", (e.base_prefix / "lib").string())},
+         "Another version of Python runs: missing modules, undefined symbols, or a crash",
+         without_entry_command(exam, "LD_LIBRARY_PATH", entry)});
+  }
   if (const std::string_view home = exam.system.variable("PYTHONHOME"); !home.empty()) {
     if (real_path(home) != real_path(e.base_prefix)) {
       findings.push_back({"",

@@ -215,6 +215,7 @@ Finding describe(const Exam& exam, const std::vector<const Unresolved*>& group) 
 }  // namespace
 
 void find_undefined_symbols(const Exam& exam, Findings& findings) {
+  if (exam.libraries.foreign_libpython(exam.environment, exam.system)) return;  // python_path speaks of it
   std::vector<const Library*> program;
   if (exam.libraries.interpreter()) program = exam.libraries.closure(*exam.libraries.interpreter());
   const auto& all = exam.libraries.all();

@@ -157,7 +157,8 @@ void find_path(Environment& e, const System& system) {
   if (system.variable("PYTHONSAFEPATH").empty() && !folder.empty())
     e.path.add({folder, PathEntry::From::folder, "", {}, false, {}});
   for (const std::string_view entry : split(system.variable("PYTHONPATH"), ":")) {
-    if (entry.empty()) continue;
+    // Its own standard library is on the path anyway.
+    if (entry.empty() || real_path(folder / entry) == real_path(e.standard_library)) continue;
     e.path.add({folder / entry,
                 PathEntry::From::variable,
                 std::string(entry),
@@ -266,9 +267,18 @@ Environment read_environment(const fs::path& where, const System& system) {
   read_pyvenv(e);
   find_version(e);
   if (e.kind == Environment::Kind::prefix && !e.interpreter.empty()) {
-    // A python3 found on PATH may be a link into another prefix: /usr/local/bin/python3 -> /opt/....
     const fs::path target = e.interpreter.parent_path().parent_path();
-    if (is_folder(target / "lib" / library_name(e))) e.prefix = e.base_prefix = target;
+    const fs::path own = e.prefix / "lib" / library_name(e);
+    // Packages without a standard library, and a link to the Python that has one: a venv that lost its
+    // pyvenv.cfg.
+    if (is_folder(own / "site-packages") && !is_there(own / "os.py") && is_there(e.prefix / "bin/activate")) {
+      e.kind = Environment::Kind::venv;
+      e.config_lost = true;
+      e.base_prefix = target;
+    } else if (is_folder(target / "lib" / library_name(e))) {
+      // A python3 found on PATH may be a link into another prefix: /usr/local/bin/python3 -> /opt/....
+      e.prefix = e.base_prefix = target;
+    }
   }
   if (e.base_prefix.empty()) e.base_prefix = e.interpreter.parent_path().parent_path();
   e.standard_library = e.base_prefix / "lib" / library_name(e);

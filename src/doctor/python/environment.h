@@ -27,6 +27,7 @@ struct Environment {
   bool is_macos = false;                     // a Python for macOS, wherever we look at it
   std::string machine;                       // x86_64, aarch64, arm64
   bool musl = false;                         // runs on musl instead of glibc
+  bool config_lost = false;                  // a venv without its pyvenv.cfg
   bool by_uv = false;                        // made by uv, which needs no pip inside
   std::filesystem::path base_folder;         // "home" of pyvenv.cfg: where the base interpreter lies
   std::vector<std::filesystem::path> sites;  // in the order of sys.path

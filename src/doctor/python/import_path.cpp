@@ -77,6 +77,10 @@ void ImportPath::add(PathEntry entry) {
     if (real_path(known.folder) == resolved) return;
   }
   for (const fs::path& file : list_folder(entry.folder)) entry.names.insert(file.filename().string());
+  // The standard library of a Python, and not of this one: that is added as such, and would have been known.
+  if (entry.from != PathEntry::From::standard && entry.names.contains("os.py") &&
+      entry.names.contains("encodings"))
+    entry.of_other_python = true;
   entries_.push_back(std::move(entry));
 }
 

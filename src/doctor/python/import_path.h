@@ -18,7 +18,7 @@ struct PathEntry {
   From from = From::site;
   std::string written;                       // as PYTHONPATH or the .pth file has it
   std::filesystem::path pth;                 // the file that adds it
-  bool of_other_python = false;              // .../python3.9/site-packages in a Python 3.11
+  bool of_other_python = false;              // packages or standard library of another version
   std::set<std::string, std::less<>> names;  // of the files and folders in it
 };
 

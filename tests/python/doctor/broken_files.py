@@ -81,6 +81,13 @@ def copied_environment_whose_base_is_gone(env):
     native_package(env)
 
 
+@broken("interpreter", "has lost its pyvenv.cfg")
+def environment_without_its_config(env):
+    (env.prefix / "pyvenv.cfg").unlink()
+    (env.prefix / "bin/activate").write_text("")
+    env.package("numpy", "2.1.0")
+
+
 @broken("scripts", "of another environment")
 def copied_environment_beside_the_first(env):
     first = env.root / "first"

@@ -58,6 +58,16 @@ def requirement_judged_by_what_is_imported(env):
     env.package("model-tools", requires=["numpy>=2"])
 
 
+@broken("python_path", "packages of another Python")
+def standard_library_of_another_python_on_pythonpath(env):
+    other = env.root / f"other/lib/python3.{OTHER_MINOR}"
+    (other / "encodings").mkdir(parents=True)
+    (other / "encodings/__init__.py").write_text("")
+    for name in ("os", "re", "random", "json", "typing", "enum", "types", "copy"):
+        (other / f"{name}.py").write_text("")
+    env.setenv(PYTHONPATH=str(other))
+
+
 @broken("path_files", "packages of another Python")
 def pth_into_another_python(env):
     other = env.root / f"other/lib/python3.{OTHER_MINOR}/site-packages"

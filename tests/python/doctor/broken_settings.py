@@ -1,6 +1,7 @@
 """Settings that stop an import: keras.json, variables of the shell and of kernelspecs, LD_LIBRARY_PATH."""
 
 import json
+import sysconfig
 
 from broken import broken, kernelspec, native_package
 from maker import library, module
@@ -101,6 +102,16 @@ def compiler_flag_unknown(env):
     env.package("jaxlib", "0.4.30", {"jaxlib/__init__.py": "", "jaxlib/xla_extension.so": library(
         'const char flag[] = "xla_force_host_platform_device_count"; void* PyInit_xla_extension(void) { return 0; }')})
     env.setenv(XLA_FLAGS="--xla_force_host_platform_device_count=4 --xla_gone_flag=true")
+
+
+@broken("python_path", "libpython of another", skip=not sysconfig.get_config_var("Py_ENABLE_SHARED"))
+def libpython_of_another(env):
+    folder = env.root / "more libs"
+    folder.mkdir()
+    name = sysconfig.get_config_var("INSTSONAME")
+    (folder / name).write_bytes(library("int Py_BytesMain(void) { return 0; }", name))
+    env.setenv(LD_LIBRARY_PATH=str(folder))
+    native_package(env)
 
 
 def old_runtime(env):

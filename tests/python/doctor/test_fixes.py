@@ -357,6 +357,13 @@ def old_libstdcxx(p):
 
 # --- environments without pip, and such as cannot be saved --------------------------------------------------
 
+@fixed("fastlib")
+def config_lost(p):
+    p.has("fastlib")
+    (p.env.prefix / "bin/activate").write_text("")
+    (p.env.prefix / "pyvenv.cfg").unlink()
+
+
 @fixed("fastlib", pip=False)
 def without_pip(p):
     zeros(p)
