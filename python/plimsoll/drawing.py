@@ -48,7 +48,7 @@ def stack(parts, total, mark=None, width=620, height=26):
 
 
 def svg(width, height, parts):
-    return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" role="img">{"".join(parts)}</svg>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" style="flex:none" role="img">{"".join(parts)}</svg>'
 
 
 def text_bar(share, width=24):

@@ -52,7 +52,7 @@ def line_html(use):
     peak = max(0, use.engine_peak - use.engine)
     bar = stack([(use.engine, COLOURS[0], "held now"), (peak, COLOURS[0] + "66", "held at most")], use.limit, use.limit, 240, 18)
     words = f"{memory_text(use.engine)} (at most {memory_text(use.engine_peak)}) of {memory_text(use.limit)}; process {memory_text(use.resident)}"
-    return f'<span style="display:inline-flex;align-items:center;gap:8px">memory {bar} {escape(words)}</span>'
+    return f'<span style="display:inline-flex;flex-wrap:wrap;align-items:center;gap:8px;font-size:90%">memory {bar} {escape(words)}</span>'
 
 
 class Live:
@@ -68,7 +68,7 @@ class Live:
     def show(self):
         use, text = memory.memory_use(), self.screen.text()
         bundle = {"text/plain": f"{text}\n{line_text(use)}",
-                  "text/html": f'<pre style="margin:0">{escape(text)}</pre><div style="font-size:90%">{line_html(use)}</div>'}
+                  "text/html": f'<pre style="margin:0">{escape(text)}</pre><div>{line_html(use)}</div>'}
         if self.handle is None:
             self.handle = self.display(bundle, raw=True, display_id=True)
         else:

@@ -18,7 +18,6 @@ USAGE = """%plimsoll memory 2GiB    draws the memory line (60%, 300MB, none); wi
 %plimsoll status         memory, the line, the backend, the guard
 %plimsoll doctor         what would crash in this Python environment
 %%plimsoll               time and memory of a cell"""
-NO_LINE = 2**63 - 1
 
 
 class Shown:
@@ -91,7 +90,7 @@ class PlimsollMagics(Magics):
 
     def memory(self, size=None):
         if size is not None:
-            memory.set_memory_limit(NO_LINE if size == "none" else size)
+            memory.set_memory_limit(None if size == "none" else size)
         return status()
 
     def doctor(self, words):

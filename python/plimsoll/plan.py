@@ -56,6 +56,6 @@ class Picture:
 
 def bar(parts, whole, mark=None):
     coloured = [(size, COLOURS[i % len(COLOURS)], f"{words} {memory_text(size)}") for i, (size, words) in enumerate(parts)]
-    legend = "".join(f'<span style="margin-right:14px"><span style="color:{colour}">&#9632;</span> {escape(title)}</span>'
+    legend = "".join(f'<span style="margin-right:14px;display:inline-block;white-space:nowrap"><span style="color:{colour}">&#9632;</span> {escape(title)}</span>'
                      for _, colour, title in coloured)
     return f'{stack(coloured, whole, mark)}<div style="font-size:90%">{legend}</div>'

@@ -26,6 +26,8 @@ def run_cells(*cells):
 def outputs():
     names = {
         "load": "%load_ext plimsoll", "memory": "%plimsoll memory 2GiB", "model": MODEL,
+        "plan": "import plimsoll\nplimsoll.plan(model, batch_size=16)", "over": "plimsoll.set_memory_limit('10MiB'); plimsoll.plan(model, 1 << 20)",
+        "line again": "plimsoll.set_memory_limit('2GiB')",
         "fit": "history = model.fit(x, y, epochs=2, batch_size=8, validation_split=0.25)", "history": "history",
         "failing": "class Bad(keras.callbacks.Callback):\n    def on_epoch_end(self, epoch, logs=None): raise ValueError('mine')\n"
                    "model.fit(x, y, callbacks=[Bad()])",
@@ -63,6 +65,14 @@ def test_a_history_is_drawn(outputs):
     data = outputs["history"][0].data
     assert data["text/html"].count("<svg") == 2 and "val_mae" in data["text/html"]
     assert data["text/plain"].startswith("History of 2 epochs") and "val_loss" in data["text/plain"]
+
+
+def test_a_plan_is_drawn_beside_the_line(outputs):
+    data = outputs["plan"][0].data
+    assert data["text/plain"].startswith("a batch of 16 needs ") and "fits under the line of 2.0 GiB" in data["text/plain"]
+    assert "weights" in data["text/plain"] and "dense" in data["text/plain"]
+    assert data["text/html"].count("<svg") == 2 and "optimizer and metrics" in data["text/html"]
+    assert "does not fit under the line" in outputs["over"][0].data["text/html"]
 
 
 def test_a_fit_that_fails_ends_its_display(outputs):
