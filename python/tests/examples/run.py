@@ -1,0 +1,107 @@
+"""Runs examples and guides of keras.io, unmodified, on our backend and on JAX, and compares what they trained to.
+
+    run.py CHECKOUT [--only WORD] [--backends plimsoll,jax] [--results FOLDER] [--table FILE] [--seconds N]
+
+CHECKOUT is a checkout of github.com/keras-team/keras-io. Data are synthetic and small, fit() is short (child.py), random numbers are the
+same on both (portable_random.py). A result that is in FOLDER already is not computed again. --table writes a Markdown table.
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOLERANCE = 2e-3
+
+sys.path.insert(0, str(HERE))
+from catalogue import all_examples  # noqa: E402
+
+
+class Runner:
+    """A process that has imported Keras with one backend, and forks for each example."""
+
+    def __init__(self, backend, settings):
+        env = os.environ | {"KERAS_BACKEND": backend, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONHASHSEED": "0", "CUDA_VISIBLE_DEVICES": "",
+                            "MPLCONFIGDIR": str(settings),
+                            "XLA_FLAGS": "--xla_backend_optimization_level=1 --xla_llvm_disable_expensive_passes=true",
+                            "PYTHONPATH": os.pathsep.join([str(HERE.parents[1]), str(HERE), os.environ.get("PYTHONPATH", "")])}
+        start = "import keras_plimsoll_bootstrap, runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')"
+        self.process = subprocess.Popen([sys.executable, "-c", start, str(HERE / "child.py")], env=env, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def run(self, source, needs, rows, result, seconds):
+        task = {"source": str(source), "result": str(result), "needs": needs, "rows": rows, "seconds": seconds}
+        self.process.stdin.write(json.dumps(task) + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if not result.exists():
+            status = json.loads(answer)["status"] if answer else "unknown"
+            result.write_text(json.dumps({"error": f"ended with status {status}; see {result.with_suffix('.log')}", "seen": []}))
+        return json.loads(result.read_text())
+
+
+def flat(x, path=""):
+    """(name, number) of all numbers in what a run wrote down."""
+    if isinstance(x, dict):
+        return [p for k, v in x.items() for p in flat(v, f"{path}/{k}")]
+    if isinstance(x, list):
+        return [p for i, v in enumerate(x) for p in flat(v, f"{path}/{i}")]
+    return [] if x is None else [(path, x)]
+
+
+def losses(run):
+    return [(name, value) for name, value in flat(run["seen"]) if "loss" in name or "train_on_batch" in name or name.endswith("evaluate/0")]
+
+
+def furthest(ours, theirs):
+    """The largest difference of two runs' losses, relative to the loss or 1; None if they did not train the same number of times."""
+    a, b = losses(ours), losses(theirs)
+    if [n for n, _ in a] != [n for n, _ in b]:
+        return None
+    return max((abs(x - y) / max(1.0, abs(y)) for (_, x), (_, y) in zip(a, b)), default=0.0)
+
+
+def row(path, kind, runs):
+    ours, theirs = runs["plimsoll"], runs["jax"]
+    last = lambda run: f"{losses(run)[-1][1]:.4f}" if losses(run) else "-"
+    far = furthest(ours, theirs)
+    verdict = "yes" if not ours["error"] else "no"
+    same = "-" if ours["error"] or theirs["error"] or not losses(ours) else "differs" if far is None else f"{far:.1e}"
+    return [path, verdict, last(ours), last(theirs), same, ours["error"] or theirs["error"] and f"JAX: {theirs['error']}" or ""]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("checkout", type=lambda p: pathlib.Path(p).resolve())
+    parser.add_argument("--only", default="")
+    parser.add_argument("--backends", default="plimsoll,jax")
+    parser.add_argument("--results", type=lambda p: pathlib.Path(p).resolve(), default=HERE.parents[2] / "build" / "keras_examples")
+    parser.add_argument("--table", type=pathlib.Path)
+    parser.add_argument("--seconds", type=int, default=600, help="of processor time, for each example")
+    args = parser.parse_args()
+    rows, runners = [], {backend: None for backend in args.backends.split(",")}
+    for path, kind, needed, count in all_examples():
+        if args.only not in path:
+            continue
+        runs = {}
+        for backend in runners:
+            result = args.results / backend / (path.replace("/", "_") + ".json")
+            result.parent.mkdir(parents=True, exist_ok=True)
+            if not result.exists():
+                runners[backend] = runners[backend] or Runner(backend, args.results)
+                runners[backend].run(args.checkout / path, needed, count, result, args.seconds)
+            runs[backend] = json.loads(result.read_text())
+            print(f"{path:<70} {backend:<10} {runs[backend]['error'] or 'ran'}", flush=True)
+        if len(runs) == 2:
+            rows.append(row(path, kind, runs))
+            print("   ", *rows[-1][1:5], flush=True)
+    if args.table:
+        args.table.write_text("".join("| " + " | ".join(cells) + " |\n" for cells in rows))
+    failed = [r for r in rows if r[1] == "no"]
+    print(f"{len(rows) - len(failed)} of {len(rows)} ran")
+
+
+if __name__ == "__main__":
+    main()
