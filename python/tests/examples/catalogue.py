@@ -45,10 +45,13 @@ NEEDS = {
     "image_classification_from_scratch": ["PetImages"], "oxford_pets_image_segmentation": ["pet_masks"], "eeg_signal_classification": ["eeg-data.csv"],
 }
 
-# More rows than keras.datasets has here, for examples that cut at fixed places.
-ROWS = {"masked_image_modeling": 40200, "token_learner": 40200, "siamese_contrastive": 30200}
+# More rows than a data set has here (to train on, to test on), for examples that cut or reshape by its real sizes.
+FULL = {"mnist": (60000, 10000)}
+ROWS = {"masked_image_modeling": {"cifar10": (40200, 128)}, "token_learner": {"cifar10": (40200, 128)},
+        "siamese_contrastive": {"mnist": (30200, 128)}, "functional_api": FULL, "training_with_built_in_methods": FULL,
+        "making_new_layers_and_models_via_subclassing": FULL}
 
-LARGE = {"stft", "eeg_signal_classification", "image_classification_from_scratch", "oxford_pets_image_segmentation", "conv_lstm",
+LARGE = {"stft", "pixelcnn", "functional_api", "eeg_signal_classification", "image_classification_from_scratch", "oxford_pets_image_segmentation", "conv_lstm",
          "transfer_learning", "focal_modulation_network", "gradient_centralization", "swin_transformers", "perceiver_image_classification",
          "temporal_latent_bottleneck", "masked_image_modeling", "consistency_training", "token_learner"}
 
@@ -59,4 +62,4 @@ def all_examples():
     for kind, name in sorted(turns, key=lambda pair: pair[1] in LARGE):
         folder = "guides" if kind == "guides" else f"examples/{kind}"
         if name is not None:
-            yield f"{folder}/{name}.py", kind, NEEDS.get(name, []), ROWS.get(name, 0)
+            yield f"{folder}/{name}.py", kind, NEEDS.get(name, []), ROWS.get(name, {})

@@ -16,7 +16,6 @@ import files
 import numpy as np
 
 PRETRAINED = "pretrained.weights.h5"
-least_rows = 0  # of the images to train on
 
 
 def images(count, shape, classes, seed):
@@ -30,7 +29,7 @@ def images(count, shape, classes, seed):
 
 def image_dataset(train, test, shape, classes, label_shape=(-1,)):
     def load_data(*args, **kwargs):
-        (x, y), (u, v) = images(max(train, least_rows), shape, classes, 1), images(test, shape, classes, 2)
+        (x, y), (u, v) = images(train, shape, classes, 1), images(test, shape, classes, 2)
         as_labels = lambda labels: labels.astype("uint8").reshape(label_shape)
         return (x, as_labels(y)), (u, as_labels(v))
 
@@ -58,11 +57,15 @@ def table(rows, columns):
     return load_data
 
 
-DATASETS = {
-    "mnist": image_dataset(10400, 128, (28, 28), 10), "fashion_mnist": image_dataset(10400, 128, (28, 28), 10),
-    "cifar10": image_dataset(1400, 128, (32, 32, 3), 10, (-1, 1)), "cifar100": image_dataset(1000, 128, (32, 32, 3), 100, (-1, 1)),
-    "imdb": reviews, "reuters": lambda **kw: reviews(classes=46, **kw), "california_housing": table(400, 8), "boston_housing": table(400, 13),
-}
+# rows to train on, rows to test on, shape, classes, shape of the labels
+IMAGES = {"mnist": (10400, 128, (28, 28), 10), "fashion_mnist": (10400, 128, (28, 28), 10), "cifar10": (1400, 128, (32, 32, 3), 10, (-1, 1)),
+          "cifar100": (1000, 128, (32, 32, 3), 100, (-1, 1))}
+DATASETS = {"imdb": reviews, "reuters": lambda **kw: reviews(classes=46, **kw), "california_housing": table(400, 8), "boston_housing": table(400, 13)}
+
+
+def datasets(rows):
+    """load_data() of each; `rows` has other sizes for some: name -> (to train on, to test on)"""
+    return DATASETS | {name: image_dataset(*rows.get(name, known[:2]), *known[2:]) for name, known in IMAGES.items()}
 
 
 class Folder:
@@ -139,14 +142,13 @@ def tensorflow_datasets():
     return module
 
 
-def install(path, needed=(), rows=0):
-    global least_rows
+def install(path, needed, rows):
     import keras
     import pandas
     from keras.src.utils import file_utils
 
-    folder, least_rows = Folder(path), rows
-    for name, load_data in DATASETS.items():
+    folder = Folder(path)
+    for name, load_data in datasets(rows).items():
         getattr(keras.datasets, name).load_data = load_data
     keras.utils.get_file = file_utils.get_file = folder.get_file
     install_pretrained(keras)

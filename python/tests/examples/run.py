@@ -1,6 +1,7 @@
 """Runs examples and guides of keras.io, unmodified, on our backend and on JAX, and compares what they trained to.
 
-    run.py CHECKOUT [--only WORD] [--backends plimsoll,jax] [--results FOLDER] [--table FILE] [--seconds N]
+    run.py CHECKOUT [--only WORD] [--backends plimsoll,jax] [--results FOLDER] [--table FILE]
+           [--only-known] [--seconds N]
 
 CHECKOUT is a checkout of github.com/keras-team/keras-io. Data are synthetic and small, fit() is short (child.py), random numbers are the
 same on both (portable_random.py). A result that is in FOLDER already is not computed again. --table writes a Markdown table.
@@ -13,10 +14,9 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-TOLERANCE = 2e-3
 
 sys.path.insert(0, str(HERE))
-from catalogue import all_examples  # noqa: E402
+from catalogue import BOUND_TO, all_examples  # noqa: E402
 
 
 class Runner:
@@ -63,13 +63,37 @@ def furthest(ours, theirs):
     return max((abs(x - y) / max(1.0, abs(y)) for (_, x), (_, y) in zip(a, b)), default=0.0)
 
 
-def row(path, kind, runs):
-    ours, theirs = runs["plimsoll"], runs["jax"]
-    last = lambda run: f"{losses(run)[-1][1]:.4f}" if losses(run) else "-"
+def last_loss(run):
+    return f"{losses(run)[-1][1]:.4f}" if run and losses(run) else "-"
+
+
+def compared(ours, theirs):
+    if not theirs:
+        return "not yet run on JAX"
+    if ours["error"] or theirs["error"] or not losses(ours):
+        return "-"
     far = furthest(ours, theirs)
-    verdict = "yes" if not ours["error"] else "no"
-    same = "-" if ours["error"] or theirs["error"] or not losses(ours) else "differs" if far is None else f"{far:.1e}"
-    return [path, verdict, last(ours), last(theirs), same, ours["error"] or theirs["error"] and f"JAX: {theirs['error']}" or ""]
+    return "not the same runs" if far is None else f"{far:.0e}"
+
+
+def note(ours, theirs):
+    if ours["error"]:
+        return ours["error"].replace("|", "/").replace("\n", " ")[:160]
+    return f"JAX: {theirs['error']}".replace("|", "/").replace("\n", " ")[:160] if theirs and theirs["error"] else ""
+
+
+def row(path, ours, theirs):
+    """Cells of the table; `theirs` may be None."""
+    return [path.removesuffix(".py"), "no" if ours["error"] else "yes", last_loss(ours), last_loss(theirs), compared(ours, theirs), note(ours, theirs)]
+
+
+def write_table(file, rows):
+    ran = sum(cells[1] == "yes" for cells in rows)
+    text = (HERE / "table_head.md").read_text().replace("RAN", str(ran)).replace("ALL", str(len(rows)))
+    text += "".join("| " + " | ".join(cells) + " |\n" for cells in sorted(rows))
+    text += "\n## Bound to another framework\n\nThese call its own functions on the model's tensors (a gradient tape, its ops in a layer), and run with its backend alone:\n\n"
+    text += "".join(f"- {name}: {', '.join(paths)}\n" for name, paths in BOUND_TO.items())
+    file.write_text(text)
 
 
 def main():
@@ -79,6 +103,7 @@ def main():
     parser.add_argument("--backends", default="plimsoll,jax")
     parser.add_argument("--results", type=lambda p: pathlib.Path(p).resolve(), default=HERE.parents[2] / "build" / "keras_examples")
     parser.add_argument("--table", type=pathlib.Path)
+    parser.add_argument("--only-known", action="store_true", help="what is in FOLDER, without running anything")
     parser.add_argument("--seconds", type=int, default=600, help="of processor time, for each example")
     args = parser.parse_args()
     rows, runners = [], {backend: None for backend in args.backends.split(",")}
@@ -89,18 +114,19 @@ def main():
         for backend in runners:
             result = args.results / backend / (path.replace("/", "_") + ".json")
             result.parent.mkdir(parents=True, exist_ok=True)
+            if not result.exists() and args.only_known:
+                continue
             if not result.exists():
                 runners[backend] = runners[backend] or Runner(backend, args.results)
                 runners[backend].run(args.checkout / path, needed, count, result, args.seconds)
             runs[backend] = json.loads(result.read_text())
             print(f"{path:<70} {backend:<10} {runs[backend]['error'] or 'ran'}", flush=True)
-        if len(runs) == 2:
-            rows.append(row(path, kind, runs))
+        if "plimsoll" in runs:
+            rows.append(row(path, runs["plimsoll"], runs.get("jax")))
             print("   ", *rows[-1][1:5], flush=True)
     if args.table:
-        args.table.write_text("".join("| " + " | ".join(cells) + " |\n" for cells in rows))
-    failed = [r for r in rows if r[1] == "no"]
-    print(f"{len(rows) - len(failed)} of {len(rows)} ran")
+        write_table(args.table, rows)
+    print(f"{sum(cells[1] == 'yes' for cells in rows)} of {len(rows)} ran")
 
 
 if __name__ == "__main__":
