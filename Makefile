@@ -67,10 +67,10 @@ test:  ## builds everything and runs all tests, parsers and kernels under Addres
 
 test-python: python wheel  ## the tests of the Keras backend, with the fast part of Keras's own suite
 	.venv/bin/pytest -q -n 2 --dist worksteal python/tests
-	.venv/bin/python python/tests/keras_suite/run.py --stages 0,1,3
+	.venv/bin/python python/tests/keras_suite/run.py --stages 0,1,3 --jobs 2
 
 test-keras: python  ## all of Keras's own suite on our backend, by folder and stage; fails if fewer pass than ever did
-	.venv/bin/python python/tests/keras_suite/run.py
+	.venv/bin/python python/tests/keras_suite/run.py --jobs 2
 
 
 bench: build  ## compares with the peers; ROWS="mlp100_b32 ..." takes some rows only

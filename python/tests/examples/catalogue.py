@@ -13,7 +13,8 @@ EXAMPLES = {
             "text_classification_from_scratch"],
     "timeseries": ["timeseries_anomaly_detection", "timeseries_classification_from_scratch", "timeseries_classification_transformer",
                    "timeseries_weather_forecasting", "eeg_signal_classification"],
-    "structured_data": ["imbalanced_classification", "collaborative_filtering_movielens", "deep_neural_decision_forests", "tabtransformer",
+    "structured_data": ["imbalanced_classification", "collaborative_filtering_movielens", "deep_neural_decision_forests",
+                        "tabtransformer",
                         "wide_deep_cross_networks", "classification_with_grn_and_vsn", "structured_data_classification_from_scratch",
                         "structured_data_classification_with_feature_space"],
     "graph": ["gat_node_classification", "gnn_citations", "node2vec_movielens"],
@@ -27,9 +28,12 @@ EXAMPLES = {
 
 # Those that call another framework's own functions on the model's tensors: its gradient tape, its ops in a layer.
 BOUND_TO = {
-    "TensorFlow": ["examples/generative/vae", "examples/generative/conditional_gan", "examples/generative/wgan_gp", "examples/generative/cyclegan",
-                   "examples/generative/dcgan_overriding_train_step", "examples/generative/deep_dream", "examples/generative/neural_style_transfer",
-                   "examples/rl/actor_critic_cartpole", "examples/rl/ddpg_pendulum", "examples/rl/deep_q_network_breakout", "examples/rl/ppo_cartpole",
+    "TensorFlow": ["examples/generative/vae", "examples/generative/conditional_gan", "examples/generative/wgan_gp",
+                   "examples/generative/cyclegan",
+                   "examples/generative/dcgan_overriding_train_step", "examples/generative/deep_dream",
+                   "examples/generative/neural_style_transfer",
+                   "examples/rl/actor_critic_cartpole", "examples/rl/ddpg_pendulum", "examples/rl/deep_q_network_breakout",
+                   "examples/rl/ppo_cartpole",
                    "examples/keras_recipes/subclassing_conv_layers", "examples/keras_recipes/trainer_pattern",
                    "examples/keras_recipes/debugging_tips", "examples/vision/grad_cam", "examples/vision/integrated_gradients",
                    "examples/vision/visualizing_what_convnets_learn", "examples/vision/reptile", "examples/vision/nerf",
@@ -37,12 +41,14 @@ BOUND_TO = {
                    "guides/writing_a_custom_training_loop_in_tensorflow", "guides/distributed_training_with_tensorflow"],
     "JAX": ["guides/custom_train_step_in_jax", "guides/writing_a_custom_training_loop_in_jax", "guides/distributed_training_with_jax",
             "guides/distribution", "guides/define_custom_kernel"],
-    "PyTorch": ["guides/custom_train_step_in_torch", "guides/writing_a_custom_training_loop_in_torch", "guides/distributed_training_with_torch"],
+    "PyTorch": ["guides/custom_train_step_in_torch", "guides/writing_a_custom_training_loop_in_torch",
+                "guides/distributed_training_with_torch"],
 }
 
 NEEDS = {
     "text_generation_with_miniature_gpt": ["aclImdb"], "text_classification_from_scratch": ["aclImdb"],
-    "image_classification_from_scratch": ["PetImages"], "oxford_pets_image_segmentation": ["pet_masks"], "eeg_signal_classification": ["eeg-data.csv"],
+    "image_classification_from_scratch": ["PetImages"], "oxford_pets_image_segmentation": ["pet_masks"],
+    "eeg_signal_classification": ["eeg-data.csv"],
 }
 
 # More rows than a data set has here (to train on, to test on), for examples that cut or reshape by its real sizes.
@@ -51,8 +57,10 @@ ROWS = {"masked_image_modeling": {"cifar10": (40200, 128)}, "token_learner": {"c
         "siamese_contrastive": {"mnist": (30200, 128)}, "functional_api": FULL, "training_with_built_in_methods": FULL,
         "making_new_layers_and_models_via_subclassing": FULL}
 
-LARGE = {"stft", "pixelcnn", "functional_api", "eeg_signal_classification", "image_classification_from_scratch", "oxford_pets_image_segmentation", "conv_lstm",
-         "transfer_learning", "focal_modulation_network", "gradient_centralization", "swin_transformers", "perceiver_image_classification",
+LARGE = {"stft", "pixelcnn", "functional_api", "eeg_signal_classification", "image_classification_from_scratch",
+         "oxford_pets_image_segmentation", "conv_lstm",
+         "transfer_learning", "focal_modulation_network", "gradient_centralization", "swin_transformers",
+         "perceiver_image_classification",
          "temporal_latent_bottleneck", "masked_image_modeling", "consistency_training", "token_learner"}
 
 

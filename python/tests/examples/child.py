@@ -1,7 +1,7 @@
 """Runs examples as they are, with synthetic data and few steps, and writes down what they trained: started by run.py.
 
-Each line of the input is a task {"source", "result", "needs", "rows", "seconds"}; each runs in a process of its own, forked from this one when
-Keras has been imported, in an empty folder. The backend is that of KERAS_BACKEND, whatever the example asks for.
+Each line of the input is a task {"source", "result", "needs", "rows", "seconds"}; each runs in a process of its own, forked from this one
+when Keras has been imported, in an empty folder. The backend is that of KERAS_BACKEND, whatever the example asks for.
 """
 import functools
 import json
@@ -68,7 +68,8 @@ def shorten_fit(model_class):
             kwargs["steps_per_epoch"] = min(BATCHES, len(x)) if hasattr(x, "__len__") else BATCHES
         last = min(epochs, kwargs.get("initial_epoch", 0) + EPOCHS)
         history = fit(self, x, y, short_batch(batch_size, x), last, *args, **kwargs)
-        seen.append({"fit": {k: [float(v) for v in values] for k, values in history.history.items() if k not in ("lr", "learning_rate")}})
+        rates = ("lr", "learning_rate")
+        seen.append({"fit": {k: [float(v) for v in values] for k, values in history.history.items() if k not in rates}})
         return history
 
     @functools.wraps(evaluate)

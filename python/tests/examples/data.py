@@ -10,7 +10,6 @@ import shutil
 import sys
 import types
 import urllib.request
-import zipfile
 
 import files
 import numpy as np
@@ -41,7 +40,8 @@ def reviews(num_words=None, classes=2, count=400, **kwargs):
 
     def part():
         lengths = random.integers(20, 240, count)
-        return np.array([random.integers(1, num_words or 20000, n).tolist() for n in lengths], dtype=object), random.integers(0, classes, count)
+        texts = [random.integers(1, num_words or 20000, n).tolist() for n in lengths]
+        return np.array(texts, dtype=object), random.integers(0, classes, count)
 
     return part(), part()
 
@@ -58,9 +58,10 @@ def table(rows, columns):
 
 
 # rows to train on, rows to test on, shape, classes, shape of the labels
-IMAGES = {"mnist": (10400, 128, (28, 28), 10), "fashion_mnist": (10400, 128, (28, 28), 10), "cifar10": (1400, 128, (32, 32, 3), 10, (-1, 1)),
-          "cifar100": (1000, 128, (32, 32, 3), 100, (-1, 1))}
-DATASETS = {"imdb": reviews, "reuters": lambda **kw: reviews(classes=46, **kw), "california_housing": table(400, 8), "boston_housing": table(400, 13)}
+IMAGES = {"mnist": (10400, 128, (28, 28), 10), "fashion_mnist": (10400, 128, (28, 28), 10),
+          "cifar10": (1400, 128, (32, 32, 3), 10, (-1, 1)), "cifar100": (1000, 128, (32, 32, 3), 100, (-1, 1))}
+DATASETS = {"imdb": reviews, "reuters": lambda **kw: reviews(classes=46, **kw), "california_housing": table(400, 8),
+            "boston_housing": table(400, 13)}
 
 
 def datasets(rows):

@@ -5,8 +5,9 @@ import zipfile
 
 import numpy as np
 
-WORDS = ("the of and to a in that it is was for on are as with his they at be this have from or one had by word but not what all were we "
-         "when your can said there use an each which she do how their if will up other about out many then them these so some her would").split()
+WORDS = ("the of and to a in that it is was for on are as with his they at be this have from or one had by word but not what all were "
+         "we when your can said there use an each which she do how their if will up other about out many then them these so some "
+         "her would").split()
 
 
 def generator():
@@ -47,7 +48,8 @@ def image_file(path, random, size=(64, 64), values=256, mode="RGB"):
 
 def cora(folder, papers=140, terms=1433):
     random, at = generator(), folder / "datasets" / "cora_extracted"
-    subjects = ["Case_Based", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods", "Reinforcement_Learning", "Rule_Learning", "Theory"]
+    subjects = ["Case_Based", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods", "Reinforcement_Learning", "Rule_Learning",
+                "Theory"]
     ids = random.permutation(9000)[:papers]
     words = (random.random((papers, terms)) < 0.02).astype(int)
     csv(at / "cora" / "cora.content", None, [[i, *w, subjects[k % 7]] for k, (i, w) in enumerate(zip(ids, words))], "\t", header=False)
@@ -57,7 +59,8 @@ def cora(folder, papers=140, terms=1433):
 
 def movielens(folder, users=40, movies=60, count=1200):
     random, at = generator(), folder / "ml-latest-small"
-    ratings = [[random.integers(1, users), m, random.integers(1, 11) / 2, 1000 + i] for i, m in enumerate(random.integers(1, movies, count))]
+    films = random.integers(1, movies, count)
+    ratings = [[random.integers(1, users), m, random.integers(1, 11) / 2, 1000 + i] for i, m in enumerate(films)]
     inner = [csv(at / "ratings.csv", ["userId", "movieId", "rating", "timestamp"], ratings),
              csv(at / "movies.csv", ["movieId", "title", "genres"], [[m, f"Film {m} (1999)", "Drama|Comedy"] for m in range(1, movies)])]
     return zipped(folder, "ml-latest-small.zip", inner)
@@ -129,7 +132,8 @@ def eeg(folder, rows=240):
     labels = ["blink1", "blink2", "relax", "math1", "music", "thinkOfItems-ver1", "colorInstruction1", "readyRound1"]
     names = ["Unnamed: 0", "id", "indra_time", "browser_latency", "reading_time", "attention_esense", "meditation_esense", "eeg_power",
              "raw_values", "signal_quality", "createdAt", "updatedAt", "label"]
-    table = [[i, i % 4, 0, 0, 0, 0, 0, 0, f'"{json.dumps(random.integers(-200, 200, 512).tolist())}"', 0, 0, 0, labels[i % 8]] for i in range(rows)]
+    series = lambda: f'"{json.dumps(random.integers(-200, 200, 512).tolist())}"'
+    table = [[i, i % 4, 0, 0, 0, 0, 0, 0, series(), 0, 0, 0, labels[i % 8]] for i in range(rows)]
     return csv(folder / "eeg-data.csv", names, table)
 
 
@@ -143,9 +147,10 @@ def adult(folder, name, rows=300):
     random = generator()
     pick = lambda *values: " " + str(random.choice(values))
     table = [[random.integers(17, 90), pick("Private", "State-gov"), random.integers(10000, 90000), pick("Bachelors", "HS-grad", "Masters"),
-              random.integers(1, 16), pick("Divorced", "Never-married"), pick("Sales", "Tech-support"), pick("Husband", "Wife", "Own-child"),
-              pick("White", "Black", "Other"), pick("Male", "Female"), random.integers(0, 5000), random.integers(0, 2000),
-              random.integers(1, 80), pick("Cuba", "Canada", "Mexico"), pick("<=50K", ">50K") + ("." if name.endswith("test") else "")]
+              random.integers(1, 16), pick("Divorced", "Never-married"), pick("Sales", "Tech-support"),
+              pick("Husband", "Wife", "Own-child"), pick("White", "Black", "Other"), pick("Male", "Female"),
+              random.integers(0, 5000), random.integers(0, 2000), random.integers(1, 80), pick("Cuba", "Canada", "Mexico"),
+              pick("<=50K", ">50K") + ("." if name.endswith("test") else "")]
              for _ in range(rows)]
     return csv(folder / name, None, table, header=False)
 
@@ -160,9 +165,10 @@ def forest(folder, rows=1500):
 def heart(folder, rows=300):
     random = generator()
     names = "age,sex,cp,trestbps,chol,fbs,restecg,thalach,exang,oldpeak,slope,ca,thal,target".split(",")
-    table = [[random.integers(30, 80), i % 2, random.integers(0, 5), random.integers(90, 200), random.integers(120, 500), random.integers(0, 2),
-              random.integers(0, 3), random.integers(70, 200), random.integers(0, 2), random.integers(0, 60) / 10, random.integers(1, 4),
-              random.integers(0, 4), random.choice(["fixed", "normal", "reversible"]), random.integers(0, 2)] for i in range(rows)]
+    table = [[random.integers(30, 80), i % 2, random.integers(0, 5), random.integers(90, 200), random.integers(120, 500),
+              random.integers(0, 2), random.integers(0, 3), random.integers(70, 200), random.integers(0, 2), random.integers(0, 60) / 10,
+              random.integers(1, 4), random.integers(0, 4), random.choice(["fixed", "normal", "reversible"]), random.integers(0, 2)]
+             for i in range(rows)]
     return csv(folder / "heart.csv", names, table)
 
 

@@ -77,21 +77,23 @@ def compared(ours, theirs):
 
 
 def note(ours, theirs):
-    if ours["error"]:
-        return ours["error"].replace("|", "/").replace("\n", " ")[:160]
-    return f"JAX: {theirs['error']}".replace("|", "/").replace("\n", " ")[:160] if theirs and theirs["error"] else ""
+    error, other = ours["error"], theirs["error"] if theirs else None
+    what = f"here and on JAX: {error}" if error and error == other else error or (f"on JAX: {other}" if other else "")
+    return " ".join(what.replace("|", "/").split())[:200]
 
 
 def row(path, ours, theirs):
     """Cells of the table; `theirs` may be None."""
-    return [path.removesuffix(".py"), "no" if ours["error"] else "yes", last_loss(ours), last_loss(theirs), compared(ours, theirs), note(ours, theirs)]
+    ran = "no" if ours["error"] else "yes"
+    return [path.removesuffix(".py"), ran, last_loss(ours), last_loss(theirs), compared(ours, theirs), note(ours, theirs)]
 
 
 def write_table(file, rows):
     ran = sum(cells[1] == "yes" for cells in rows)
     text = (HERE / "table_head.md").read_text().replace("RAN", str(ran)).replace("ALL", str(len(rows)))
     text += "".join("| " + " | ".join(cells) + " |\n" for cells in sorted(rows))
-    text += "\n## Bound to another framework\n\nThese call its own functions on the model's tensors (a gradient tape, its ops in a layer), and run with its backend alone:\n\n"
+    text += "\n## Bound to another framework\n\nThese call its own functions on the model's tensors (a gradient tape, its ops in a "
+    text += "layer), and run with its backend alone:\n\n"
     text += "".join(f"- {name}: {', '.join(paths)}\n" for name, paths in BOUND_TO.items())
     file.write_text(text)
 

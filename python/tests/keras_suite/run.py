@@ -32,7 +32,8 @@ def keras_sources():
 
 def run_stage(paths, sources, log, jobs):
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        shares = list(pool.map(lambda i: run_share(paths, sources, log.with_suffix(f".{i}.log") if jobs > 1 else log, i, jobs), range(jobs)))
+        logs = [log.with_suffix(f".{i}.log") if jobs > 1 else log for i in range(jobs)]
+        shares = list(pool.map(lambda i: run_share(paths, sources, logs[i], i, jobs), range(jobs)))
     folders, failed = collections.defaultdict(collections.Counter), []
     for share in shares:
         failed += share["failed"]
@@ -50,7 +51,8 @@ def run_share(paths, sources, log, share, of):
                             "TF_CPP_MIN_LOG_LEVEL": "3", "XLA_FLAGS": QUICK_COMPILER,
                             "PYTHONPATH": os.pathsep.join([str(HERE.parent.parent), str(HERE), os.environ.get("PYTHONPATH", "")])}
         command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "keras_plimsoll_bootstrap", "-p", "keras_suite_plugin",
-                   "-p", "no:cacheprovider", "--rootdir", str(sources.parent.parent), "-W", "ignore", "-o", "addopts=", "--continue-on-collection-errors", *wanted]
+                   "-p", "no:cacheprovider", "--rootdir", str(sources.parent.parent), "-W", "ignore", "-o", "addopts=",
+                   "--continue-on-collection-errors", *wanted]
         command += ["-k", " and ".join(left_out)] if left_out else []
         with open(log, "w") as output:
             code = subprocess.run(command, env=env, stdout=output, stderr=subprocess.STDOUT, cwd=folder).returncode
@@ -88,7 +90,7 @@ def main():
             fewer.append(f"stage {stage}: {passed} passed, {least} did before; see {log}")
         known[str(stage)] = max(passed, least)
     if args.update:
-        COUNTS.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n")
+        COUNTS.write_text(json.dumps(dict(sorted(known.items(), key=lambda pair: int(pair[0]))), indent=1) + "\n")
     sys.exit("\n".join(fewer) or 0)
 
 

@@ -16,5 +16,6 @@ STAGES = {
     6: ["layers/convolutional", "layers/pooling", "layers/normalization"],
     7: ["layers/rnn", "layers/attention", "backend/common/remat_test.py"],
     8: ["saving", "legacy/saving", "callbacks", "dtype_policies", "utils", "!naming_test", "distillation"],
-    9: ["ops/image_test.py", "trainers/data_adapters", "quantizers", "layers/preprocessing"],
+    9: ["ops/image_test.py", "trainers/data_adapters", "quantizers", "wrappers"],
+    10: ["layers/preprocessing"],  # most of it needs TensorFlow beside the backend
 }
