@@ -1,6 +1,10 @@
 // Packages that are no longer what their RECORD says was installed: half removed, overwritten, cut off.
 #include <sys/stat.h>
 
+#include <cerrno>
+#include <set>
+
+#include "doctor/commands.h"
 #include "doctor/exam.h"
 #include "doctor/parallel.h"
 #include "doctor/python/text.h"
@@ -26,6 +30,7 @@ bool dispensable(std::string_view path) {
 
 struct Check {
   std::vector<std::string> gone, gone_dispensable, resized;
+  std::vector<std::string> forbidden;  // in a folder that may not be entered
   size_t present = 0, counted = 0;
 };
 
@@ -37,6 +42,10 @@ Check check(const Distribution& d) {
     if (!own_info) ++c.counted;
     struct stat status {};
     if (::stat((d.site / row.path).c_str(), &status) != 0) {
+      if (errno == EACCES) {
+        c.forbidden.push_back(row.path);
+        continue;
+      }
       (dispensable(row.path) ? c.gone_dispensable : c.gone).push_back(row.path);
       continue;
     }
@@ -56,7 +65,18 @@ void report(const Distribution& d, const Check& c, Findings& findings) {
     findings.push_back(
         {"", severity, sureness, std::move(what), {std::move(seen)}, std::move(leads_to), "", reinstall(d)});
   };
-  if (c.counted > 0 && c.present == 0) {
+  if (!c.forbidden.empty()) {
+    std::set<std::string> folders;
+    for (const std::string& path : c.forbidden) folders.insert(shell_word(d.site / split(path, "/")[0]));
+    findings.push_back(
+        {"",
+         Severity::error,
+         Sureness::certain,
+         concat(d.shown(), " may not be read: permission denied for ", c.forbidden.size(), " of its files"),
+         {some_of(c.forbidden)},
+         "PermissionError or ModuleNotFoundError when it is imported",
+         "chmod -R u+rwX,go+rX " + join(folders, " ")});
+  } else if (c.counted > 0 && c.present == 0) {
     add(Severity::error, Sureness::certain,
         concat(d.shown(), " is listed as installed, but its files are gone"),
         concat(d.folder.string(), " remains; none of its ", c.counted, " files do"),

@@ -19,8 +19,8 @@ namespace plimsoll::doctor {
 namespace {
 
 constexpr size_t kMostSources = 4000;
-constexpr uint64_t kMostHashed = 64u << 20, kMostConfirmed = 128u << 20;
-constexpr uint64_t kPage = 4096, kStride = 16 * kPage;
+constexpr uint64_t kMostHashed = 64u << 20, kMostConfirmed = 128u << 20, kMostDoubted = 32u << 20;
+constexpr uint64_t kPage = 4096;
 // A slow disk must not make the diagnosis slow: what was not reached by then is not looked at.
 constexpr std::chrono::milliseconds kLongest{600};
 
@@ -93,18 +93,25 @@ bool is_as_recorded(const Library& library, const RecordRow& row) {
 
 bool is_zero(std::string_view bytes) { return bytes.find_first_not_of('\0') == std::string_view::npos; }
 
-// A page of zeros in the code of a library, looked for at every sixteenth page.
-std::optional<uint64_t> hole_in_code(const Library& library, Clock::time_point deadline) {
-  if (!library.elf) return std::nullopt;
+struct Hole {
+  uint64_t at;
+  bool in_code;  // elsewhere pages of zeros may be meant
+};
+
+// The first page of zeros, one in the code before others.
+std::optional<Hole> find_hole(const Library& library, Clock::time_point deadline) {
   const Bytes file = library.file->bytes();
-  for (const auto& [offset, size] : library.elf->code()) {
-    if (!file.has(offset, size)) continue;
-    for (uint64_t at = offset / kPage * kPage + kPage; at + kPage <= offset + size; at += kStride) {
-      if (is_zero(file.text(at, 64)) && is_zero(file.text(at, kPage))) return at;
-      if (at / kStride % 64 == 0 && Clock::now() > deadline) return std::nullopt;
+  const auto code = library.elf ? library.elf->code() : std::vector<std::pair<uint64_t, uint64_t>>();
+  std::optional<Hole> hole;
+  for (uint64_t at = 0; file.has(at, kPage); at += kPage) {
+    if (at / kPage % 64 == 0 && Clock::now() > deadline) break;
+    if (!is_zero(file.text(at, 64)) || !is_zero(file.text(at, kPage))) continue;
+    for (const auto& [offset, size] : code) {
+      if (at >= offset && at + kPage <= offset + size) return Hole{at, true};
     }
+    if (!hole) hole = Hole{at, false};
   }
-  return std::nullopt;
+  return hole;
 }
 
 struct Native {
@@ -142,10 +149,10 @@ void check_natives(const Exam& exam, Clock::time_point deadline, Damage& damage)
     if (n.hashed) {
       if (!is_as_recorded(*n.library, *n.row))
         damage.add(n.library->owner, n.library->shown + " differs from its SHA-256 in RECORD");
-    } else if (const auto hole = hole_in_code(*n.library, deadline)) {
-      if (n.size > kMostConfirmed || !is_as_recorded(*n.library, *n.row))
-        damage.add(n.library->owner,
-                   concat(n.library->shown, " has a hole of zeros in its code, at byte ", *hole));
+    } else if (const auto hole = find_hole(*n.library, deadline)) {
+      const bool told_by_hash = n.size <= (hole->in_code ? kMostConfirmed : kMostDoubted);
+      if (told_by_hash ? !is_as_recorded(*n.library, *n.row) : hole->in_code)
+        damage.add(n.library->owner, concat(n.library->shown, " has a hole of zeros, at byte ", hole->at));
     }
   });
 }

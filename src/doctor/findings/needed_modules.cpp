@@ -162,6 +162,8 @@ class Follower {
 
   bool is_there_somewhere(const std::string& top, std::string_view module) const {
     if (is_built_in_module(top)) return true;
+    // setuptools brings it for Pythons that have dropped it.
+    if (top == "distutils" && !environment_.locate("setuptools/_distutils").empty()) return true;
     const Origin origin = environment_.path.find(top);
     if (origin.kind != Origin::Kind::name_space) return static_cast<bool>(origin);
     // Of a name space the part that is meant must be there.

@@ -1,5 +1,7 @@
 #include "doctor/python/import_path.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "doctor/files.h"
@@ -127,6 +129,9 @@ Origin ImportPath::find_in(const PathEntry& entry, std::string_view name) const 
   };
   const bool folder = entry.names.contains(name) && is_folder(entry.folder / name);
   if (folder) {
+    // A folder that may not be entered hides whether it is a package; it is not for us to call it gone.
+    if (::access((entry.folder / name).c_str(), R_OK | X_OK) != 0)
+      return {Origin::Kind::package, entry.folder / name / "__init__.py", &entry};
     for (const char* init : {"__init__.py", "__init__.pyc"}) {
       const fs::path file = entry.folder / name / init;
       if (is_there(file)) return {Origin::Kind::package, file, &entry};

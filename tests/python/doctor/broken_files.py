@@ -38,6 +38,12 @@ def library_with_a_hole(env):
     path.write_bytes(data)
 
 
+@broken("broken_packages", "permission denied", skip=os.geteuid() == 0)  # root may read everything
+def package_that_may_not_be_read(env):
+    env.package("fastlib")
+    (env.site / "fastlib").chmod(0)
+
+
 def saved_model(env):
     path = env.root / "model.h5"
     with h5py.File(path, "w") as file:
@@ -65,7 +71,7 @@ def copied_environment_with_its_own_interpreter(env):
     python.unlink()
     shutil.copy(os.path.realpath(sys.executable), python)
     config = env.prefix / "pyvenv.cfg"
-    config.write_text("".join(f"home = /home/ada/python/bin\n" if line.startswith("home") else line
+    config.write_text("".join("home = /home/ada/python/bin\n" if line.startswith("home") else line
                               for line in config.read_text().splitlines(True)))
     script(env, "pip", "/home/ada/venv/bin/python3")
     env.package("numpy", "2.1.0")

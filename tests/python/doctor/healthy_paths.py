@@ -118,3 +118,10 @@ def user_packages_behind_the_environment(env):
     local.mkdir(parents=True)
     (local / "__init__.py").write_text("")
     env.package("numpy", "2.1.0")
+
+
+@healthy
+def distutils_from_setuptools(env):
+    env.package("fastlib", files={"fastlib/__init__.py": "import distutils.version\n"})
+    env.package("setuptools", "80.9", {"setuptools/__init__.py": "", "setuptools/_distutils/__init__.py": "",
+                                       "_distutils_hack/__init__.py": ""})
