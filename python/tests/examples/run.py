@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -82,10 +83,14 @@ def note(ours, theirs):
     return " ".join(what.replace("|", "/").split())[:200]
 
 
-def row(path, ours, theirs):
+def imports_tensorflow(source):
+    return bool(re.search(r"^\s*(import|from) tensorflow", source.read_text(), re.MULTILINE))
+
+
+def row(source, path, ours, theirs):
     """Cells of the table; `theirs` may be None."""
-    ran = "no" if ours["error"] else "yes"
-    return [path.removesuffix(".py"), ran, last_loss(ours), last_loss(theirs), compared(ours, theirs), note(ours, theirs)]
+    ran, needs = "no" if ours["error"] else "yes", "yes" if imports_tensorflow(source) else "no"
+    return [path.removesuffix(".py"), ran, needs, last_loss(ours), last_loss(theirs), compared(ours, theirs), note(ours, theirs)]
 
 
 def write_table(file, rows):
@@ -124,8 +129,8 @@ def main():
             runs[backend] = json.loads(result.read_text())
             print(f"{path:<70} {backend:<10} {runs[backend]['error'] or 'ran'}", flush=True)
         if "plimsoll" in runs:
-            rows.append(row(path, runs["plimsoll"], runs.get("jax")))
-            print("   ", *rows[-1][1:5], flush=True)
+            rows.append(row(args.checkout / path, path, runs["plimsoll"], runs.get("jax")))
+            print("   ", *rows[-1][1:6], flush=True)
     if args.table:
         write_table(args.table, rows)
     print(f"{sum(cells[1] == 'yes' for cells in rows)} of {len(rows)} ran")
