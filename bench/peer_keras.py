@@ -145,7 +145,9 @@ def set_threads(framework, threads):
     """Before the backend is imported, since JAX reads the environment."""
     backend = framework.removeprefix("keras-")
     os.environ["KERAS_BACKEND"] = backend
-    if backend == "jax":
+    if backend == "plimsoll":
+        import keras_plimsoll_bootstrap  # noqa: F401  where plimsoll.pth is not installed
+    elif backend == "jax":
         os.environ["NPROC"] = str(threads)  # the size of XLA's thread pool
     elif backend == "tensorflow":
         import tensorflow as tf

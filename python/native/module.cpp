@@ -64,6 +64,18 @@ std::unique_ptr<PyTensor> full(const std::string& dtype, const std::vector<int64
   return std::make_unique<PyTensor>(Tensor::full(type.dtype, type.shape, value));
 }
 
+// Whether all are tensors of one dtype that results have too: most calls need no rules of promotion.
+bool alike(nb::tuple values) {
+  std::optional<DType> dtype;
+  for (const nb::handle value : values) {
+    const PyTensor* t = nullptr;
+    if (!nb::try_cast(value, t) || t == nullptr) return false;
+    if (dtype && *dtype != t->type().dtype) return false;
+    dtype = t->type().dtype;
+  }
+  return dtype && size_of(*dtype) <= 4;
+}
+
 nb::dict op_info(const std::string& name) {
   const OpDef& op = get_op(name);
   nb::list attrs;
@@ -210,6 +222,7 @@ NB_MODULE(_native, m) {
   m.def("apply", apply_op, "op"_a, "inputs"_a, "attrs"_a);
   m.def("gradients", gradients_of, "ys"_a, "xs"_a, "dys"_a);
   m.def("recorded", recorded, "tensor"_a);
+  m.def("alike", alike, "values"_a);
   m.def(
       "is_recorded", [](const PyTensor& t) { return t.get().is_symbolic(); }, "tensor"_a);
   m.def("cond", cond_op, "predicate"_a, "operands"_a, "if_true"_a, "if_false"_a);

@@ -14,7 +14,7 @@ import numpy as np
 from keras import layers as L
 from keras import ops
 
-STEPS, BATCH, CLASSES = 20, 8, 5
+STEPS, BATCH, CLASSES = 20, 16, 5
 
 
 def mlp():
@@ -27,11 +27,11 @@ def cnn():
 
 
 def resnet50():
-    return keras.applications.ResNet50(weights=None, input_shape=(32, 32, 3), classes=CLASSES)
+    return keras.applications.ResNet50(weights=None, input_shape=(64, 64, 3), classes=CLASSES)
 
 
 def mobilenet_v2():
-    return keras.applications.MobileNetV2(weights=None, input_shape=(32, 32, 3), alpha=0.35, classes=CLASSES)
+    return keras.applications.MobileNetV2(weights=None, input_shape=(64, 64, 3), alpha=0.35, classes=CLASSES)
 
 
 def unet():
@@ -62,9 +62,17 @@ def bidirectional_gru():
                              L.GlobalMaxPooling1D(), L.Dense(CLASSES, "softmax")])
 
 
+class Positions(L.Layer):
+    def build(self, shape):
+        self.rows = self.add_weight(shape=shape[1:], name="rows")
+
+    def call(self, x):
+        return x + self.rows
+
+
 def transformer():
     ids = L.Input((12,), dtype="int32")
-    x = L.Embedding(50, 32)(ids) + L.Embedding(12, 32)(ops.arange(12))
+    x = Positions()(L.Embedding(50, 32)(ids))
     for _ in range(2):
         x = L.LayerNormalization()(x + L.MultiHeadAttention(4, 8)(x, x))
         x = L.LayerNormalization()(x + L.Dense(32)(L.Dense(64, "gelu")(x)))
@@ -120,8 +128,8 @@ SCHEDULE = keras.optimizers.schedules.CosineDecay(1e-2, 20)
 MODELS = {
     "mlp": (mlp, lambda: Adam(1e-2), sparse, {}),
     "cnn": (cnn, lambda: Adam(1e-3), sparse, {}),
-    "resnet50": (resnet50, lambda: SGD(1e-3), sparse, {}),
-    "mobilenet_v2": (mobilenet_v2, lambda: SGD(1e-3, momentum=0.9), sparse, {}),
+    "resnet50": (resnet50, lambda: SGD(1e-4), sparse, {}),
+    "mobilenet_v2": (mobilenet_v2, lambda: SGD(1e-4, momentum=0.9), sparse, {}),
     "unet": (unet, lambda: Adam(1e-3), "binary_crossentropy", {}),
     "lstm": (lstm, lambda: keras.optimizers.RMSprop(3e-3), sparse, {}),
     "bidirectional_gru": (bidirectional_gru, lambda: Adam(3e-3), sparse, {}),
@@ -133,6 +141,7 @@ MODELS = {
     "averaged": (mlp, lambda: SGD(0.1, use_ema=True, ema_momentum=0.7, ema_overwrite_frequency=4), sparse, {}),
     "many_per_call": (mlp, lambda: Adam(1e-2), sparse, {"steps_per_execution": 3}),
     "mixed": (mixed, lambda: Adam(1e-2), sparse, {}),
+    "shuffled": (mlp, lambda: Adam(1e-2), sparse, {"shuffle": True}),
     "eager": (cnn, lambda: Adam(1e-3), sparse, {"run_eagerly": True}),
 }
 
@@ -178,15 +187,15 @@ def train(make, optimizer, loss, options):
     keras.utils.set_random_seed(1)
     model = make()
     model.set_weights([weight(rng, v) for v in model.weights])
-    count = STEPS * BATCH // 2
+    count, shuffle = STEPS * BATCH // 2, options.get("shuffle", False)
     shapes = getattr(model, "inputs", None) or [keras.KerasTensor((None, 20))]
     x = [inputs(rng, tensor, count) for tensor in shapes]
     outputs = getattr(model, "outputs", None) or [keras.KerasTensor((None, CLASSES))]
     y = [labels(rng, x[0], o, l) for o, l in zip(outputs, loss if isinstance(loss, list) else [loss])]
     one = lambda parts: parts[0] if len(parts) == 1 else parts
-    model.compile(optimizer=optimizer(), loss=loss, **options)
+    model.compile(optimizer=optimizer(), loss=loss, **{k: v for k, v in options.items() if k != "shuffle"})
     losses = Losses()
-    history = model.fit(one(x), one(y), batch_size=BATCH, epochs=2, verbose=0, callbacks=[losses], validation_split=0.0)
+    history = model.fit(one(x), one(y), batch_size=BATCH, epochs=2, shuffle=shuffle, verbose=0, callbacks=[losses])
     return {"losses": losses.values, "history": history.history["loss"], "evaluate": model.evaluate(one(x), one(y), verbose=0),
             "spread": [float(np.std(p)) for p in (lambda p: p if isinstance(p, list) else [p])(model.predict(one(x), verbose=0))]}
 

@@ -9,7 +9,7 @@ from keras.src.backend.common.dtypes import result_type
 from keras_plimsoll.src import engine
 from keras_plimsoll.src.engine import call
 from keras_plimsoll.src.ops.core import cast, convert_to_tensor
-from plimsoll._native import Tensor
+from plimsoll._native import Tensor, alike
 
 FLOATS = frozenset(["float16", "bfloat16", "float32", "float64"])
 COMPLEX = frozenset(["complex64", "complex128"])
@@ -58,6 +58,8 @@ def tensor_of(x, dtype):
 
 def meet(*xs, also=()):
     """All as tensors of the dtype in which they, and the kinds in `also`, meet."""
+    if not also and alike(xs):
+        return xs
     xs = [operand(x) for x in xs]
     dtype = met(*[kind(x) for x in xs], *also)
     return [tensor_of(x, dtype) for x in xs]
