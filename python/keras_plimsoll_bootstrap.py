@@ -173,6 +173,8 @@ class Finder:
     def find_spec(name, path=None, target=None):
         if posing and (name == SLOT or (name.startswith(SLOT + ".") and name.removeprefix(SLOT + ".") in LEAVES)):
             return importlib.machinery.ModuleSpec(name, Facade(), is_package=name == SLOT)
+        if posing and name == "jax":  # for orbax's sake Keras imports it wherever it is installed: a second and 100 MB
+            raise ImportError("Keras is being imported with the backend plimsoll, which needs no jax")
         if name not in AFTER:
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)

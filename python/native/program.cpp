@@ -137,7 +137,7 @@ PyProgram::Round PyProgram::run_rows(const Rows& rows, nb::handle order, int64_t
         const nb::gil_scoped_acquire acquired;
         writing.detach();
       }
-      if (Clock::now() >= end) break;
+      if (place_->is_wanted() || Clock::now() >= end) break;
     }
   }
   round.last = wrap(std::move(out));

@@ -51,7 +51,7 @@ std::shared_ptr<Storage> Storage::planned(const TensorType& type) {
 void Storage::wait() {
   while (const std::shared_ptr<Workplace> writer = writer_) {
     if (writer->is_mine()) return;
-    writer->wait();
+    const Workplace::Turn turn(writer);
   }
 }
 

@@ -23,8 +23,9 @@ class PyProgram {
   Outputs run(const std::vector<const PyTensor*>& inputs);
 
   // Steps over `batches` batches of rows from `first` on, in the order that `order` says (empty: theirs).
-  // Returns after `seconds` at the latest, though not before a step has ended; signals are handled meanwhile.
-  // `into`: for each output bytes where those of all steps are put one after the other; or empty.
+  // Returns after `seconds` at the latest, or when another thread wants its turn, though not before a step
+  // has ended; signals are handled meanwhile. `into`: for each output bytes where those of all steps are put
+  // one after the other; or empty.
   struct Round {
     int64_t done = 0;  // batches
     Outputs last;      // of the last of them

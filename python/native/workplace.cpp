@@ -8,9 +8,23 @@
 
 namespace plimsoll::python {
 
-void Workplace::wait() {
-  const nanobind::gil_scoped_release released;
+bool Workplace::try_enter() {
   const std::scoped_lock lock(mutex_);
+  if (last_ != served_) return false;
+  ++last_;
+  return true;
+}
+
+void Workplace::enter() {
+  std::unique_lock lock(mutex_);
+  const uint64_t mine = ++last_;
+  left_.wait(lock, [&] { return served_ + 1 == mine; });
+}
+
+void Workplace::leave() {
+  const std::scoped_lock lock(mutex_);
+  ++served_;
+  left_.notify_all();
 }
 
 std::span<const Tensor> Workplace::batch(std::span<const TensorType> types) {
@@ -26,16 +40,16 @@ std::span<const Tensor> Workplace::batch(std::span<const TensorType> types) {
 Workplace::Turn::Turn(std::shared_ptr<Workplace> place) : place_(std::move(place)) {
   require(!place_->is_mine(), "program",
           "expected one step of a model at a time, got one that was begun inside of another");
-  if (!place_->mutex_.try_lock()) {
+  if (!place_->try_enter()) {
     const nanobind::gil_scoped_release released;
-    place_->mutex_.lock();
+    place_->enter();
   }
   place_->owner_ = std::this_thread::get_id();
 }
 
 Workplace::Turn::~Turn() {
   place_->owner_ = std::thread::id();
-  place_->mutex_.unlock();
+  place_->leave();
 }
 
 }  // namespace plimsoll::python

@@ -1,8 +1,10 @@
-// Workplace: what the Programs of one model share: an arena, and whose turn it is to run in it. Threads wait
-// for their turn, without the interpreter's lock.
+// Workplace: what the Programs of one model share: an arena, and whose turn it is to run in it. Threads get
+// their turns in the order they came, and wait without the interpreter's lock.
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -22,8 +24,8 @@ class Workplace {
   std::span<const Tensor> batch(std::span<const TensorType> types);
   // Whether this thread has the turn.
   bool is_mine() const { return owner_.load() == std::this_thread::get_id(); }
-  // Waits for whoever runs now. Requires the interpreter's lock, and not to have the turn.
-  void wait();
+  // Whether another thread waits for its turn: who runs many steps lets it go first.
+  bool is_wanted() const { return last_ - served_ > 1; }
 
   // From here to the end of its life the one user. Requires the interpreter's lock. Throws
   // Error{invalid_argument} to a thread that has the turn already.
@@ -39,7 +41,14 @@ class Workplace {
   };
 
  private:
+  bool try_enter();
+  void enter();
+  void leave();
+
   std::mutex mutex_;
+  std::condition_variable left_;
+  std::atomic<uint64_t> last_ = 0;    // the number of the last who came
+  std::atomic<uint64_t> served_ = 0;  // turns that have ended
   std::atomic<std::thread::id> owner_;
   std::shared_ptr<Arena> arena_ = std::make_shared<Arena>();
   std::vector<Tensor> batch_;

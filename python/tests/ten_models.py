@@ -128,8 +128,8 @@ SCHEDULE = keras.optimizers.schedules.CosineDecay(1e-2, 20)
 MODELS = {
     "mlp": (mlp, lambda: Adam(1e-2), sparse, {}),
     "cnn": (cnn, lambda: Adam(1e-3), sparse, {}),
-    "resnet50": (resnet50, lambda: SGD(1e-4), sparse, {}),
-    "mobilenet_v2": (mobilenet_v2, lambda: SGD(1e-4, momentum=0.9), sparse, {}),
+    "resnet50": (resnet50, lambda: SGD(3e-6), sparse, {}),
+    "mobilenet_v2": (mobilenet_v2, lambda: SGD(1e-5, momentum=0.9), sparse, {}),
     "unet": (unet, lambda: Adam(1e-3), "binary_crossentropy", {}),
     "lstm": (lstm, lambda: keras.optimizers.RMSprop(3e-3), sparse, {}),
     "bidirectional_gru": (bidirectional_gru, lambda: Adam(3e-3), sparse, {}),

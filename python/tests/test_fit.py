@@ -1,4 +1,6 @@
 """fit, evaluate and predict on arrays, which run natively many batches at a time: what users see of it is as in Keras."""
+import threading
+
 import keras
 import numpy as np
 import pytest
@@ -263,6 +265,41 @@ def test_values_in_a_traced_step_are_refused_with_a_hint():
         model.fit(*data(), verbose=0)
 
 
+def test_two_threads_take_turns():
+    x, y = data()
+    model, errors = small(), []
+    expected = model.predict(x, verbose=0)
+
+    def predict():
+        try:
+            assert all(model.predict(x, batch_size=8, verbose=0).shape == expected.shape for _ in range(20))
+        except Exception as error:
+            errors.append(error)
+
+    other = threading.Thread(target=predict)
+    other.start()
+    model.fit(x, y, batch_size=4, epochs=30, verbose=0)
+    other.join()
+    assert not errors
+
+
+def test_a_dataset_of_tensorflow(run_python):
+    assert run_python(DATASET, backend="plimsoll").splitlines()[-1] == "same"
+
+
+DATASET = """
+import keras, numpy as np, tensorflow as tf
+from keras import layers
+x, y = np.random.default_rng(1).random((2, 50, 6)).astype("float32")
+def fit(*data, **options):
+    model = keras.Sequential([layers.Input((6,)), layers.Dense(6, kernel_initializer="ones")])
+    model.compile("adam", "mse")
+    return model.fit(*data, epochs=2, verbose=0, **options).history["loss"], model.predict(data[0], verbose=0)
+ours, theirs = fit(x, y, batch_size=10, shuffle=False), fit(tf.data.Dataset.from_tensor_slices((x, y)).batch(10))
+np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-6)
+np.testing.assert_allclose(ours[1], theirs[1], rtol=1e-6)
+print("same")
+"""
 INTERRUPTED = """
 import os, signal, threading, numpy as np, keras
 from keras import layers

@@ -49,3 +49,8 @@ def test_an_unknown_device_is_an_error_with_words(run_python):
 
 def _error_of(run_python, code):
     return run_python(f"try:\n    exec({code!r})\nexcept Exception as e:\n    print(e)")
+
+
+def test_no_other_framework_is_imported(run_python):
+    code = "import keras_plimsoll_bootstrap, keras, sys; print([m for m in ('jax', 'tensorflow', 'torch') if m in sys.modules]); import jax"
+    assert run_python(code, backend="plimsoll").strip() == "[]"

@@ -1,5 +1,6 @@
 """Batches of NumPy arrays: shuffled as Keras does, cut and run natively, many of them in one call."""
 import math
+import time
 
 import numpy as np
 from keras.src.trainers.data_adapters import array_slicing
@@ -71,16 +72,16 @@ class Feed:
 
     def run(self, steps, at, most, seconds, into=None):
         """Steps over at most so many batches from `at` on, for some seconds: (the batch to go on with, the last one's results)."""
-        end = min(at + most, self.batches)
+        end, deadline = min(at + most, self.batches), time.monotonic() + seconds
         while at < end:
             whole, made = at < self.full, None  # nobody but `steps` holds a Program, which may have to go for the next
             made = self.ready(steps, at)
             count = min(end, self.full) - at if whole else 1
             first = at * self.batch_size
             places = [bytes_of(a[first:first + count * self.batch_size]) for a in into or []]
-            done, last = made.program.run_rows(self.rows, self.order, first, count, seconds, places)
+            done, last = made.program.run_rows(self.rows, self.order, first, count, max(deadline - time.monotonic(), 0), places)
             at += done
-            if done < count:
+            if time.monotonic() >= deadline:
                 break
         return at, made.pack(last)
 
