@@ -63,7 +63,7 @@ TEST_P(DeviceTraining, GivesTheWeightsOfTheCpu) {
   const Model& model = GetParam().model;
   Weights ours, theirs;
   train(model, ours, {});
-  train(model, theirs, on(open_interpreter(GetParam().options)));
+  train(model, theirs, on(open_tested_device(GetParam().options)));
   ASSERT_EQ(ours.all().size(), theirs.all().size());
   for (size_t i = 0; i < ours.all().size(); ++i) {
     const Tensor &want = ours.all()[i].storage, &got = theirs.all()[i].storage;
@@ -86,8 +86,8 @@ TEST_P(DeviceParity, LossCurveIsPyTorchs) {
   const auto first_seed = goldens.at("first_batch_seed").get<uint64_t>();
   const auto want = goldens.at("losses").at(std::string(model.name)).get<std::vector<double>>();
   Weights weights;
-  Program program =
-      Program::compile(models::train_graph(model, weights, model.batch), on(open_interpreter("fuse_folds")));
+  Program program = Program::compile(models::train_graph(model, weights, model.batch),
+                                     on(open_tested_device("fuse_folds")));
   for (size_t step = 0; step < want.size(); ++step) {
     const double loss =
         program(models::sample_batch(model, model.batch, first_seed + 10 * (step % 4)))[0].item();
@@ -109,7 +109,7 @@ TEST(DeviceRandom, BitsAreThoseOfTheCpu) {
   graph.output("", apply1(get_op("fold_in"), {key, graph.input("use", DType::u32, {})}));
   const std::vector<Tensor> in = {fill(DType::u32, {2}, 0, 4e9, 1), Tensor::full(DType::u32, {}, 5)};
   const std::vector<Tensor> want = Program::compile(graph)(in);
-  const std::vector<Tensor> got = Program::compile(graph, on(open_interpreter()))(in);
+  const std::vector<Tensor> got = Program::compile(graph, on(open_tested_device("")))(in);
   for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(bit_difference(got[i], want[i]), "") << i;
 }
 

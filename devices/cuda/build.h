@@ -1,0 +1,106 @@
+// From a node to the steps that run it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device.h"
+#include "node.h"
+
+namespace plimsoll::cuda {
+
+// Bytes that a step reads or writes: those of a value from an offset on, or of the node's scratch.
+struct Ref {
+  int32_t value = -1;  // -1: the scratch
+  int64_t offset = 0;
+};
+
+// Where everything is in one run of a node.
+struct Place {
+  CUstream stream;
+  const CUdeviceptr* values;
+  CUdeviceptr scratch;
+
+  CUdeviceptr operator()(const Ref& ref) const {
+    return (ref.value < 0 ? scratch : values[ref.value]) + static_cast<CUdeviceptr>(ref.offset);
+  }
+};
+
+// One launch, or one call of a library. Queued on a stream; a run allocates nothing.
+class Step {
+ public:
+  virtual ~Step() = default;
+  virtual void run(const Place& place) = 0;
+  // Whether it can be part of a CUDA graph: it does not wait for the device.
+  virtual bool captures() const { return true; }
+  virtual std::string name() const = 0;
+};
+
+class KernelStep final : public Step {
+ public:
+  KernelStep(std::string name, unsigned blocks_x, unsigned blocks_y, unsigned threads, std::vector<Ref> args);
+  void run(const Place& place) override;
+  std::string name() const override { return name_; }
+
+  CUfunction function = nullptr;  // set when the program's kernels are compiled
+
+ private:
+  std::string name_;
+  unsigned blocks_x_, blocks_y_, threads_;
+  std::vector<Ref> args_;
+  std::vector<CUdeviceptr> addresses_;
+  std::vector<void*> pointers_;
+};
+
+// The kernels of a program that are still source.
+struct Sources {
+  std::vector<std::string> texts;
+  std::vector<KernelStep*> steps;
+};
+
+class Build {
+ public:
+  Build(plimsoll_device& device, const Node& node, Sources& sources)
+      : device(device), node(node), sources_(sources) {}
+
+  Ref in(size_t i) const { return {node.input(i), 0}; }
+  Ref out(size_t i) const { return {node.output(i), 0}; }
+  // More bytes of scratch, aligned to 256.
+  Ref scratch(int64_t bytes);
+
+  void add(std::unique_ptr<Step> step) { steps.push_back(std::move(step)); }
+  // A kernel `text` (see Kernels) with a pointer for each argument.
+  void launch(std::string name, std::string text, int64_t blocks, int threads, std::vector<Ref> args,
+              int64_t blocks_y = 1);
+  // One thread per element of `count`: `body` is the text for element `at`; see each_text(). Indices in it
+  // are below the count of the node's largest operand.
+  void each(std::string_view parameters, int64_t count, std::string_view body, std::vector<Ref> args);
+  void copy(Ref to, Ref from, int64_t bytes);  // nothing if both are the same bytes
+  void zero(Ref to, int64_t bytes);
+
+  plimsoll_device& device;
+  const Node& node;
+  std::vector<std::unique_ptr<Step>> steps;
+  int64_t scratch_bytes = 0;
+
+ private:
+  Sources& sources_;
+};
+
+// How an op runs here.
+struct Op {
+  enum class Overlap { none, same_shape, first };
+
+  std::string_view name;
+  void (*lower)(Build& b);
+  bool (*knows)(const Node& node) = nullptr;  // null: always
+  Overlap overlap = Overlap::none;            // which inputs an output may lie in
+  int32_t fuses = PLIMSOLL_FUSE_NO;
+  bool moves = false;  // it only moves elements, complex ones too
+};
+// Null if the node cannot run here.
+const Op* find_op(const Node& node);
+
+}  // namespace plimsoll::cuda

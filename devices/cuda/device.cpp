@@ -1,0 +1,76 @@
+#include "device.h"
+
+#include <array>
+#include <cstdlib>
+#include <string_view>
+
+#include "libraries.h"
+
+using namespace plimsoll;
+using namespace plimsoll::cuda;
+
+namespace {
+
+CudaOptions read_options() {
+  const char* const set = std::getenv("PLIMSOLL_CUDA");
+  CudaOptions options;
+  std::string_view rest = set != nullptr ? set : "";
+  while (!rest.empty()) {
+    const std::string_view one = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+    if (one == "tf32")
+      options.tf32 = true;
+    else if (one == "deterministic")
+      options.deterministic = true;
+    else if (one == "no_graphs")
+      options.no_graphs = true;
+    else if (!one.empty())
+      fail(ErrorKind::invalid_argument, "cuda",
+           "expected tf32, deterministic or no_graphs in PLIMSOLL_CUDA, got '", one, "'");
+  }
+  return options;
+}
+
+int attribute(CUdevice device, int which) {
+  int value = 0;
+  check(driver().device_attribute(&value, which, device), "device attribute");
+  return value;
+}
+
+}  // namespace
+
+plimsoll_device::plimsoll_device(int32_t index) : options(read_options()) {
+  nvrtc();  // say now what is missing, not at the first fit
+  cublas_lt();
+  check(driver().device_get(&number, index), "opening the device");
+  std::array<char, 128> text{};
+  check(driver().device_name(text.data(), text.size(), number), "the device's name");
+  name = text.data();
+  multiprocessors = attribute(number, kMultiprocessors);
+  capability = 10 * attribute(number, kMajor) + attribute(number, kMinor);
+  check(driver().context_retain(&context, number), "making a context");
+  kernels = std::make_unique<Kernels>(capability);
+}
+
+plimsoll_device::~plimsoll_device() {
+  driver().context_push(context);
+  if (lt_ != nullptr) cublas_lt().destroy(lt_);
+  if (dnn_ != nullptr) cudnn()->destroy(dnn_);
+  kernels.reset();
+  CUcontext popped = nullptr;
+  driver().context_pop(&popped);
+  driver().context_release(number);
+}
+
+cublasLtHandle_t plimsoll_device::lt() {
+  const std::lock_guard lock(mutex_);
+  if (lt_ == nullptr && cublas_lt().create(&lt_) != 0)
+    fail(ErrorKind::device, "cuda", "cuBLASLt does not start");
+  return lt_;
+}
+
+cudnnHandle_t plimsoll_device::dnn() {
+  const std::lock_guard lock(mutex_);
+  if (dnn_ == nullptr && cudnn() != nullptr && cudnn()->create(&dnn_) != 0) dnn_ = nullptr;
+  return dnn_;
+}

@@ -1,0 +1,126 @@
+#include "libraries.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+
+#include <cstdlib>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "plimsoll/error.h"
+
+namespace plimsoll::cuda {
+namespace {
+
+std::vector<std::string> folders_of_wheels() {
+  std::vector<std::string> found;
+  const char* const environment = std::getenv("VIRTUAL_ENV");
+  if (environment == nullptr) return found;
+  glob_t list{};
+  const std::string pattern = concat(environment, "/lib/python3*/site-packages/nvidia/*/lib");
+  if (glob(pattern.c_str(), 0, nullptr, &list) == 0)
+    for (size_t i = 0; i < list.gl_pathc; ++i) found.emplace_back(list.gl_pathv[i]);
+  globfree(&list);
+  return found;
+}
+
+// Those that the user names come first; an empty one stands for the loader's own search.
+std::vector<std::string> folders() {
+  std::vector<std::string> all;
+  const char* const named = std::getenv("PLIMSOLL_CUDA_LIBRARIES");
+  std::string_view rest = named != nullptr ? named : "";
+  while (!rest.empty()) {
+    const std::string_view one = rest.substr(0, rest.find(':'));
+    if (!one.empty()) all.emplace_back(one);
+    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+  }
+  all.emplace_back();
+  for (std::string& folder : folders_of_wheels()) all.push_back(std::move(folder));
+  all.emplace_back("/usr/local/cuda/lib64");
+  return all;
+}
+
+void* find_library(std::initializer_list<const char*> names, std::string_view where_to_get_it) {
+  for (const std::string& folder : folders()) {
+    for (const char* const name : names) {
+      const std::string path = folder.empty() ? name : concat(folder, "/", name);
+      if (void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) return library;
+    }
+  }
+  fail(ErrorKind::unsupported, "cuda", "there is no ", *names.begin(), " on this machine: ", where_to_get_it);
+}
+
+template <class Function>
+void find_symbol(void* library, const char* name, Function& to) {
+  to = reinterpret_cast<Function>(dlsym(library, name));
+  if (to == nullptr)
+    fail(ErrorKind::unsupported, "cuda", "NVIDIA's library has no function ", std::string_view(name),
+         ": install a newer one");
+}
+
+#define PLIMSOLL_CUDA_FIND(name, symbol, parameters) find_symbol(library, #symbol, found.name);
+
+Driver load_driver() {
+  void* const library = find_library({"libcuda.so.1"}, "install NVIDIA's driver");
+  Driver found;
+  PLIMSOLL_CUDA_DRIVER(PLIMSOLL_CUDA_FIND)
+  if (const CUresult result = found.init(0); result != kSuccess && result != kNoDevice) {
+    const char* text = nullptr;
+    found.error_string(result, &text);
+    fail(ErrorKind::unsupported, "cuda",
+         "the driver does not start: ", std::string_view(text != nullptr ? text : "it does not say why"));
+  }
+  return found;
+}
+
+Nvrtc load_nvrtc() {
+  void* const library = find_library({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"},
+                                     "install CUDA's toolkit, or pip install nvidia-cuda-nvrtc");
+  Nvrtc found;
+  PLIMSOLL_CUDA_NVRTC(PLIMSOLL_CUDA_FIND)
+  return found;
+}
+
+CublasLt load_cublas_lt() {
+  void* const library = find_library({"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"},
+                                     "install CUDA's toolkit, or pip install nvidia-cublas");
+  CublasLt found;
+  PLIMSOLL_CUDA_LT(PLIMSOLL_CUDA_FIND)
+  return found;
+}
+
+Cudnn load_cudnn() {
+  void* const library = find_library({"libcudnn.so.9"}, "pip install nvidia-cudnn");
+  Cudnn found;
+  PLIMSOLL_CUDA_DNN(PLIMSOLL_CUDA_FIND)
+  return found;
+}
+
+}  // namespace
+
+const Driver& driver() {
+  static const Driver loaded = load_driver();
+  return loaded;
+}
+const Nvrtc& nvrtc() {
+  static const Nvrtc loaded = load_nvrtc();
+  return loaded;
+}
+const CublasLt& cublas_lt() {
+  static const CublasLt loaded = load_cublas_lt();
+  return loaded;
+}
+const Cudnn* cudnn() {
+  static const std::optional<Cudnn> loaded = []() -> std::optional<Cudnn> {
+    try {
+      return load_cudnn();
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }();
+  return loaded ? &*loaded : nullptr;
+}
+
+}  // namespace plimsoll::cuda
