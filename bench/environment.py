@@ -35,8 +35,15 @@ def installed(python):
     return {name: found[name] for name in ("python", "torch", "jax", "tensorflow", "keras", "numpy") if name in found}
 
 
-def machine_name():
-    """Processor, how many of them, and the vector instructions that matter."""
+def gpu_name():
+    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    return subprocess.run(query, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def machine_name(device="cpu"):
+    """Processor, how many of them, and the vector instructions that matter; of another device its name and driver."""
+    if device != "cpu":
+        return gpu_name()
     info = pathlib.Path("/proc/cpuinfo").read_text() if pathlib.Path("/proc/cpuinfo").exists() else ""
     fields = {key: (re.search(rf"^{key}\s*: (.*)", info, re.MULTILINE) or ["", ""])[1]
               for key in ("model name", "cpu family", "model", "flags")}

@@ -109,14 +109,15 @@ class MixedPolicy {
   ~MixedPolicy() { set_dtype_policy("float32"); }
 };
 
-Round round_of(const FitRow& row, int64_t steps, bool halves, int threads) {
+Round round_of(const FitRow& row, int64_t steps, bool halves, int threads, std::string_view device) {
   const MixedPolicy policy(halves);
   auto model = std::make_shared<Model>(row.make());
   const bool binary = row.classes == 1;
   model->compile({.optimizer = "adam",
                   .loss = binary ? "binary_crossentropy" : "sparse_categorical_crossentropy",
                   .metrics = {"accuracy"},
-                  .threads = threads});
+                  .threads = threads,
+                  .device = std::string(device)});
   const int64_t n = row.batch * steps;
   const Shape shape = row.input.inserted(0, n);
   const Tensor x = row.words > 0 ? fill(DType::i32, shape, 0, static_cast<double>(row.words - 1), 1)
@@ -145,11 +146,11 @@ std::vector<std::string> fit_row_names() {
 
 bool is_fit_row(std::string_view name) { return name.starts_with("fit_") || name.starts_with("start_"); }
 
-Round make_fit_row(std::string_view name, int threads) {
+Round make_fit_row(std::string_view name, int threads, std::string_view device) {
   for (const FitRow& row : kRows) {
-    if (name == concat("fit_", row.name)) return round_of(row, row.steps, false, threads);
-    if (name == concat("fit_", row.name, kHalves)) return round_of(row, row.steps, true, threads);
-    if (name == concat("start_", row.name)) return round_of(row, 1, false, threads);
+    if (name == concat("fit_", row.name)) return round_of(row, row.steps, false, threads, device);
+    if (name == concat("fit_", row.name, kHalves)) return round_of(row, row.steps, true, threads, device);
+    if (name == concat("start_", row.name)) return round_of(row, 1, false, threads, device);
   }
   fail(ErrorKind::not_found, "bench", "there is no row '", name, "'");
 }

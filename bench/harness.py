@@ -125,12 +125,13 @@ def orders(names, rounds, seed):
     return [rng.sample(names, len(names)) for _ in range(rounds)]
 
 
-def take_turns(commands, threads, rounds, seed, keep=None):
-    """{name: command} -> contenders with their values. They start one after the other and show a quick round each; those
-    who are still in it then stay alive and take turns."""
+def take_turns(commands, threads, rounds, seed, keep=None, together=False):
+    """{name: command} -> contenders with their values. They start one after the other, or all together, and show a quick round
+    each; those who are still in it then stay alive and take turns."""
     everyone = []
+    started = {name: Contender(name, command, threads) for name, command in commands.items()} if together else {}
     for name, command in commands.items():
-        contender = Contender(name, command, threads)
+        contender = started.get(name) or Contender(name, command, threads)
         everyone.append(contender)
         contender.ready()
         if contender.alive:

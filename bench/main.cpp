@@ -1,4 +1,5 @@
-// plimsoll_bench --row NAME [--threads N] [--rounds N | --serve | --profile | --text], or --list, or --once.
+// plimsoll_bench --row NAME [--device NAME] [--threads N] [--rounds N | --serve | --profile | --text], or
+// --list, or --once.
 // --once runs one round of every row: do they all run?
 // --serve answers every line on standard input with one round, as bench/peers.py does, so that ours and
 // theirs can take turns.
@@ -18,6 +19,7 @@ namespace {
 
 struct Arguments {
   std::string row;
+  std::string device = "cpu";
   int threads = 0;
   int rounds = 5;
   bool list = false;
@@ -73,6 +75,7 @@ Arguments parse(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view name = argv[i];
     if (name == "--row") arguments.row = value(i);
+    if (name == "--device") arguments.device = value(i);
     if (name == "--threads") arguments.threads = std::atoi(value(i));
     if (name == "--rounds") arguments.rounds = std::max(1, std::atoi(value(i)));
     if (name == "--list") arguments.list = true;
@@ -88,7 +91,7 @@ void run_all_once(int threads) {
   for (const std::string& name : row_names()) {
     std::printf("%s\n", name.c_str());
     std::fflush(stdout);
-    make_row(name, threads).run();
+    make_row(name, threads, "cpu").run();
   }
 }
 
@@ -99,7 +102,7 @@ int run(const Arguments& arguments) {
       std::printf("%s %s\n", name.c_str(), std::string(unit_of(name)).c_str());
     return arguments.list ? 0 : 2;
   }
-  const Round round = make_row(arguments.row, arguments.threads);
+  const Round round = make_row(arguments.row, arguments.threads, arguments.device);
   if (arguments.text && round.text) std::fputs(round.text().c_str(), stdout);
   round.run();
   if (arguments.serve) {

@@ -2,13 +2,19 @@
 the others of a bf16 row run under autocast.
 
 A single step is forward, loss, backward and fused Adam on a batch that is there. A step of a fit_ row also takes a shuffled batch
-and keeps the accuracy, as fit() does. Images are channels-last, which is the faster layout.
+and keeps the accuracy, as fit() does. Images are channels-last, which is the faster layout. On a GPU float32 products may be
+TF32, and "torch-graph" is the compiled step, forward to Adam, captured in one CUDA graph.
 """
+import os
 from contextlib import nullcontext
 
 import torch
 import torch.nn.functional as F
 from torch import nn
+
+
+DEVICE = os.environ.get("PLIMSOLL_BENCH_DEVICE", "cpu")
+torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = torch.backends.cudnn.benchmark = True
 
 
 class Lstm(nn.Module):
@@ -93,7 +99,7 @@ def prepare(row, pure):
     torch.manual_seed(0)
     x, y = map(torch.from_numpy, row.data())
     x, y = (t.long() if t.dtype == torch.int32 else t for t in (x, y))
-    model = make_model(row)
+    model, x, y = make_model(row).to(DEVICE), x.to(DEVICE), y.to(DEVICE)
     if x.ndim == 4:
         x = x.permute(0, 3, 1, 2).contiguous(memory_format=torch.channels_last)
         model = model.to(memory_format=torch.channels_last)
@@ -103,9 +109,30 @@ def prepare(row, pure):
     return model, x, y
 
 
-def trainer(row, model, x, y, compiled, pure):
-    autocast = (lambda: torch.autocast("cpu", torch.bfloat16)) if row.bf16 and not pure else nullcontext
-    optimizer = torch.optim.Adam(model.parameters(), fused=True)
+def captured(row, step, x, y):
+    """The step on one batch as a CUDA graph, launched once per batch."""
+    xb, yb = x[:row.batch], y[:row.batch]
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        for _ in range(5):
+            step(xb, yb)
+    torch.cuda.current_stream().wait_stream(side)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        loss, _ = step(xb, yb)
+
+    def steps():
+        for _ in range(row.steps):
+            graph.replay()
+        return float(loss)
+
+    return steps
+
+
+def trainer(row, model, x, y, compiled, pure, graph=False):
+    autocast = (lambda: torch.autocast(DEVICE, torch.bfloat16)) if row.bf16 and not pure else nullcontext
+    optimizer = torch.optim.Adam(model.parameters(), fused=True, capturable=graph)
 
     def loss_of(xb, yb):
         with autocast():
@@ -124,6 +151,9 @@ def trainer(row, model, x, y, compiled, pure):
         optimizer.step()
         return loss.detach(), p
 
+    if graph:
+        return captured(row, step, x, y)
+
     def steps():
         for at in row.batches():
             loss, _ = step(x[at], y[at])
@@ -141,7 +171,7 @@ def trainer(row, model, x, y, compiled, pure):
 
 
 def predictor(row, model, x, compiled, pure):
-    autocast = (lambda: torch.autocast("cpu", torch.bfloat16)) if row.bf16 and not pure else nullcontext
+    autocast = (lambda: torch.autocast(DEVICE, torch.bfloat16)) if row.bf16 and not pure else nullcontext
     model.eval()
 
     def forward(xb):
@@ -162,9 +192,10 @@ def predictor(row, model, x, compiled, pure):
 
 
 def make_round(framework, row):
-    compiled, pure = "compile" in framework, framework.endswith("-bf16")
+    graph, pure = framework == "torch-graph", framework.endswith("-bf16")
+    compiled = graph or "compile" in framework
     model, x, y = prepare(row, pure)
     if row.predict:
         return predictor(row, model, x, compiled, pure)
-    return trainer(row, model, x, y, compiled, pure)
+    return trainer(row, model, x, y, compiled, pure, graph)
 

@@ -4,7 +4,7 @@
 
 prints a JSON line {"ready": true, "threads": n} after warm-up (of start_MODEL: after the first training step); n is how many threads
 the framework says it uses. Each line on standard input then asks for one round and is answered by a line {"value": v} in the row's
-unit. STEPS steps make a round, else as many as peer_models.py says. Frameworks: torch, torch-compile, torch-cpp, jax, tensorflow, keras-tensorflow, keras-jax, keras-torch,
+unit. STEPS steps make a round, else as many as peer_models.py says. Frameworks: torch, torch-compile, torch-graph, torch-cpp, jax, tensorflow, keras-tensorflow, keras-jax, keras-torch,
 keras-plimsoll (ours), numpy.
 """
 import functools
@@ -16,12 +16,16 @@ import time
 from peer_models import Row
 
 ENVIRONMENT = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
+if os.environ.get("PLIMSOLL_BENCH_DEVICE", "cpu") == "cuda":
+    ENVIRONMENT = {"JAX_PLATFORMS": "cuda", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
 
 
 def make_round(framework, row, threads):
     """A function that runs one round, how many units it counts as, and one that counts threads. Libraries are imported here."""
     import peer_keras
-    if framework in ("jax", "tensorflow") or framework.startswith("keras-"):
+    if os.environ.get("JAX_PLATFORMS") == "cuda":
+        count_threads = lambda: threads  # the host's do not matter
+    elif framework in ("jax", "tensorflow") or framework.startswith("keras-"):
         peer_keras.set_threads(framework, threads)
         count_threads = functools.partial(peer_keras.threads_used, framework)
     elif framework.startswith("torch"):

@@ -4,6 +4,8 @@
 
 #include "models/models.h"
 #include "plimsoll/autodiff.h"
+#include "plimsoll/contents.h"
+#include "plimsoll/devices.h"
 #include "plimsoll/error.h"
 #include "plimsoll/program.h"
 #include "support/fill.h"
@@ -13,6 +15,26 @@ namespace {
 
 using testing::fill;
 
+// Where a row runs.
+struct On {
+  int threads;
+  std::string_view device;
+
+  CompileOptions options() const {
+    CompileOptions options;
+    options.threads = threads;
+    options.device = find_device(device);
+    return options;
+  }
+};
+
+// The same tensors with their bytes on the device, as what a program there has made: a run copies nothing.
+std::vector<Tensor> moved(const std::vector<Tensor>& tensors, const CompileOptions& options) {
+  Graph graph;
+  for (const Tensor& t : tensors) graph.output("", graph.input("", t.dtype(), t.shape()));
+  return Program::compile(graph, options)(tensors);
+}
+
 // A program with its inputs and outputs, made once; run() then allocates nothing.
 struct Ready {
   models::Weights weights;
@@ -20,9 +42,9 @@ struct Ready {
   std::vector<Tensor> outputs;
   std::unique_ptr<Program> program;
 
-  void compile(const Graph& graph, int threads) {
-    CompileOptions options;
-    options.threads = threads;
+  void compile(const Graph& graph, const On& on) {
+    const CompileOptions options = on.options();
+    if (options.device) inputs = moved(inputs, options);
     program = std::make_unique<Program>(Program::compile(graph, options));
     outputs.resize(graph.outputs().size());
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -30,6 +52,8 @@ struct Ready {
       outputs[i] = Tensor::empty(type.dtype, type.shape);
     }
   }
+  // Waits for the device where there is one.
+  void finish() const { (void)read_bytes(outputs[0]); }
 };
 
 Round round_of(std::shared_ptr<Ready> ready, int64_t count) {
@@ -37,6 +61,7 @@ Round round_of(std::shared_ptr<Ready> ready, int64_t count) {
   round.count = count;
   round.run = [ready, count] {
     for (int64_t i = 0; i < count; ++i) ready->program->run(ready->inputs, ready->outputs);
+    ready->finish();
   };
   round.profile = [ready](int runs) { return ready->program->profile(ready->inputs, runs); };
   round.text = [ready] { return ready->program->text(); };
@@ -53,7 +78,7 @@ int64_t steps_per_round(const models::Model& model) {
 }
 
 // In halves: a step under the policy mixed_bfloat16, a forward pass under bfloat16.
-Round model_row(const models::Model& model, bool predict, bool halves, int threads) {
+Round model_row(const models::Model& model, bool predict, bool halves, const On& on) {
   auto ready = std::make_shared<Ready>();
   ready->inputs = models::sample_batch(model, model.batch);
   if (predict) ready->inputs.pop_back();
@@ -62,7 +87,7 @@ Round model_row(const models::Model& model, bool predict, bool halves, int threa
                                                 : models::kMixedBf16;
   ready->compile(predict ? models::predict_graph(model, ready->weights, model.batch, precision)
                          : models::train_graph(model, ready->weights, model.batch, precision),
-                 threads);
+                 on);
   return round_of(ready, steps_per_round(model));
 }
 
@@ -71,11 +96,11 @@ Tensor add_input(Graph& graph, Ready& ready, const Tensor& value) {
   return graph.input(concat("in", ready.inputs.size()), value.dtype(), value.shape());
 }
 
-Round op_row(int64_t count, int threads, Tensor (*build)(Graph&, Ready&)) {
+Round op_row(int64_t count, const On& on, Tensor (*build)(Graph&, Ready&)) {
   auto ready = std::make_shared<Ready>();
   Graph graph;
   graph.output("out", build(graph, *ready));
-  ready->compile(graph, threads);
+  ready->compile(graph, on);
   return round_of(ready, count);
 }
 
@@ -163,15 +188,16 @@ std::string_view unit_of(std::string_view row) {
   return row == "compile_resnet50" ? "s" : "ms";
 }
 
-Round make_row(std::string_view row, int threads) {
-  if (row == "matmul_1024") return op_row(20, threads, matmul_1024<DType::f32>);
-  if (row == "matmul_1024_bf16") return op_row(20, threads, matmul_1024<DType::bf16>);
-  if (row == "eltwise_chain8_16m") return op_row(1, threads, eltwise_chain8);
-  if (row == "softmax_xent_4096x1000") return op_row(10, threads, softmax_xent);
-  if (row == "layernorm_4096x768") return op_row(20, threads, layernorm);
+Round make_row(std::string_view row, int threads, std::string_view device) {
+  const On on{threads, device};
+  if (row == "matmul_1024") return op_row(20, on, matmul_1024<DType::f32>);
+  if (row == "matmul_1024_bf16") return op_row(20, on, matmul_1024<DType::bf16>);
+  if (row == "eltwise_chain8_16m") return op_row(1, on, eltwise_chain8);
+  if (row == "softmax_xent_4096x1000") return op_row(10, on, softmax_xent);
+  if (row == "layernorm_4096x768") return op_row(20, on, layernorm);
   if (row == "eager_add8") return eager_add8();
   if (row == "compile_resnet50") return compile_resnet50(threads);
-  if (is_fit_row(row)) return make_fit_row(row, threads);
+  if (is_fit_row(row)) return make_fit_row(row, threads, device);
   const auto ends_with = [&](std::string_view suffix) {
     const bool has = row.ends_with(suffix);
     if (has) row.remove_suffix(suffix.size());
@@ -179,7 +205,7 @@ Round make_row(std::string_view row, int threads) {
   };
   const bool predict = ends_with(kPredict);
   const bool halves = ends_with(kHalves);
-  return model_row(models::get_model(row), predict, halves, threads);
+  return model_row(models::get_model(row), predict, halves, on);
 }
 
 }  // namespace plimsoll::bench

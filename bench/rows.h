@@ -21,12 +21,12 @@ struct Round {
 
 std::vector<std::string> row_names();
 std::string_view unit_of(std::string_view row);  // "ms", "us" or "s"
-// Throws Error{not_found} if there is no such row.
-Round make_row(std::string_view row, int threads);
+// Throws Error{not_found} if there is no such row or device.
+Round make_row(std::string_view row, int threads, std::string_view device);
 
 // Those that call fit(); make_row() knows them too.
 std::vector<std::string> fit_row_names();
 bool is_fit_row(std::string_view row);
-Round make_fit_row(std::string_view row, int threads);
+Round make_fit_row(std::string_view row, int threads, std::string_view device);
 
 }  // namespace plimsoll::bench

@@ -1,7 +1,7 @@
 """Which peers a row has, and why one is missing."""
 from peer_models import Row
 
-PACKAGES = {"torch": ["torch"], "torch-compile": ["torch"], "torch-cpp": ["torch"], "jax": ["jax"],
+PACKAGES = {"torch": ["torch"], "torch-compile": ["torch"], "torch-cpp": ["torch"], "torch-graph": ["torch"], "jax": ["jax"],
             "tensorflow": ["tensorflow", "keras"], "keras-tensorflow": ["keras", "tensorflow"], "keras-jax": ["keras", "jax"],
             "keras-torch": ["keras", "torch"], "numpy": ["numpy"]}
 # The same Keras script on every backend, ours among them, with PyTorch's own loop beside.
@@ -33,7 +33,9 @@ def contest(name):
     return name.replace("resident_", "") if name in KERAS_ROWS else name.replace("resident_", "fit_")
 
 
-def all_peers(name):
+def all_peers(name, device="cpu"):
+    if device != "cpu":  # torch-graph: the compiled step captured by hand in one CUDA graph, its strongest form
+        return ["torch", "torch-graph", "jax"]
     row = Row(contest(name))
     if name in KERAS_ROWS and not row.model:
         peers = KERAS
@@ -49,14 +51,14 @@ def all_peers(name):
     return peers
 
 
-def peers_of(name, versions, known=None):
+def peers_of(name, versions, known=None, device="cpu"):
     """(peers to start, {peer: why it is left out}). `known` is an earlier result of the row: then its two best only."""
     left_out = {}
-    for peer in all_peers(name):
+    for peer in all_peers(name, device):
         missing = [p for p in PACKAGES[peer.removesuffix("-bf16")] if p not in versions]
         if missing:
             left_out[peer] = f"{' and '.join(missing)} not installed"
-    peers = [p for p in all_peers(name) if p not in left_out]
+    peers = [p for p in all_peers(name, device) if p not in left_out]
     if known and known["peers"]:
         best = sorted(known["peers"], key=lambda p: known["peers"][p]["median"])[:2]
         left_out |= {p: "--fast: not one of the two fastest before" for p in peers if p not in best}

@@ -26,9 +26,9 @@ def commands(row, options):
     """{contender: command line}, {peer: why it is left out}."""
     threads, run = str(options.threads), contest(row)
     known = options.known.get((row, options.busy)) if options.fast else None
-    peers, left_out = peers_of(row, options.versions, known)
+    peers, left_out = peers_of(row, options.versions, known, options.device)
     steps = ["1"] if options.smoke else []
-    ours = {"ours": [options.program, "--row", run, "--threads", threads, "--serve"]}
+    ours = {"ours": [options.program, "--row", run, "--threads", threads, "--device", options.device, "--serve"]}
     if row in KERAS_ROWS:  # our backend for the same interpreter and script as everyone's
         ours = {"ours": ["env", f"PYTHONPATH={ROOT / 'python'}", options.python, HERE / "peers.py", "keras-plimsoll", run, threads, *steps]}
     return ours | {p: [options.python, HERE / "peers.py", p, run, threads, *steps] for p in peers}, left_out
@@ -37,7 +37,7 @@ def commands(row, options):
 def measure_steps(row, options):
     lines, left_out = commands(row, options)
     keep = 2 if options.fast else None
-    return take_turns(lines, options.threads, options.rounds, f"{options.seed}/{row}", keep), left_out
+    return take_turns(lines, options.threads, options.rounds, f"{options.seed}/{row}", keep, options.device != "cpu"), left_out
 
 
 def measure_starts(row, options):
@@ -131,11 +131,14 @@ def arguments():
     parser.add_argument("--fast", action="store_true", help="the two fastest peers only: of the results file, else of a quick round")
     parser.add_argument("--smoke", action="store_true", help="does everything run? one round of one step; written nowhere")
     parser.add_argument("--busy", type=int, default=0, metavar="N", help="keep N cores busy meanwhile")
+    parser.add_argument("--device", default="cpu", help="of everyone: cpu, or cuda (docs/cuda.md)")
     parser.add_argument("--seed", type=int, default=1, help="of the order of turns")
     parser.add_argument("--program", default=str(ROOT / "build" / "bin" / "plimsoll_bench"))
-    parser.add_argument("--out", default=str(HERE / "results.json"))
+    parser.add_argument("--out", help="results.json in this folder, results_cuda.json with --device cuda")
     parser.add_argument("--markdown", action="store_true", help="measure nothing: write the tables from the results file")
     options = parser.parse_args()
+    options.out = options.out or str(HERE / ("results.json" if options.device == "cpu" else f"results_{options.device}.json"))
+    os.environ["PLIMSOLL_BENCH_DEVICE"] = options.device
     if options.smoke:
         options.rounds, options.out = 1, None
     return parser, options
@@ -156,7 +159,7 @@ def main():
         parser.error(f"no such row: {' '.join(unknown)}; there are {' '.join(units)}")
     options.python = peers_python()
     options.versions = installed(options.python)
-    results = Results(options.out, {"machine": machine_name(), "threads": options.threads, "versions": options.versions,
+    results = Results(options.out, {"machine": machine_name(options.device), "threads": options.threads, "versions": options.versions,
                                     "date": datetime.date.today().isoformat()})
     options.known = results.known()
     rows = options.rows or (BUSY_ROWS if options.busy else usual(units, results.data["machine"]))

@@ -153,11 +153,16 @@ class Peers(unittest.TestCase):
                          {"keras-tensorflow", "keras-jax", "keras-torch", "torch", "torch-compile"})
         self.assertIn("torch-compile", rows.peers_of("layernorm_4096x768", self.EVERYTHING)[0])
 
+    def test_on_a_gpu_peers_are_torch_as_written_and_at_its_strongest_and_jax(self):
+        peers, left_out = rows.peers_of("cnn64bn_b32", {"torch": "2"}, device="cuda")
+        self.assertEqual(peers, ["torch", "torch-graph"])
+        self.assertEqual(list(left_out), ["jax"])
+
     def test_keras_scripts_are_put_beside_keras_and_torch(self):
         everyone = {"keras-tensorflow", "keras-jax", "keras-torch", "torch", "torch-compile"}
         self.assertEqual(set(rows.peers_of("keras_lstm_b32", self.EVERYTHING)[0]), everyone)
         self.assertEqual(set(rows.peers_of("keras_eager_add8", self.EVERYTHING)[0]), {"keras-tensorflow", "keras-jax", "keras-torch"})
-        options = types.SimpleNamespace(threads=2, fast=False, smoke=False, versions=self.EVERYTHING, python="python", program="bench")
+        options = types.SimpleNamespace(device="cpu", threads=2, fast=False, smoke=False, versions=self.EVERYTHING, python="python", program="bench")
         lines, _ = run.commands("keras_resident_cnn100_b512", options)
         ours, jax = (list(map(str, lines[name])) for name in ("ours", "keras-jax"))
         self.assertEqual([a.replace("keras-plimsoll", "keras-jax") for a in ours[2:]], jax)
