@@ -16,7 +16,7 @@ FUZZ_LIMITS := -timeout=20 -rss_limit_mb=3072 -max_len=32768
 empty :=
 either = ^($(subst $(empty) $(empty),|,$(strip $(1))))(_[0-9])?$$
 
-.PHONY: help guard build python wheel demo test test-python test-cuda test-keras bench asan tsan fuzz test-arm64 test-avx512 format tidy clean
+.PHONY: help guard build python wheel demo test test-python test-tensorflow test-cuda test-keras bench asan tsan fuzz test-arm64 test-avx512 format tidy clean
 
 help:  ## says what there is
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/make \1\t\2/' | expand -t 18
@@ -67,6 +67,7 @@ test:  ## builds everything and runs all tests, parsers and kernels under Addres
 
 test-python: python wheel  ## the tests of the Keras backend, with the fast part of Keras's own suite
 	.venv/bin/pytest -q -n 2 --dist worksteal python/tests
+	.venv/bin/pytest -q python/tests/tensorflow
 	.venv/bin/python python/tests/keras_suite/run.py --stages 0,1,3 --jobs 2
 
 # Needs a GPU and, in .venv or on the system, NVIDIA's libraries; builds nothing if the binaries have been brought along.
@@ -74,6 +75,9 @@ test-cuda:  ## every op, 500 random graphs and the small models on an NVIDIA GPU
 	@if [ ! -x build/bin/device_sweep_test ]; then cmake --preset release && \
 	  cmake --build build --parallel $(JOBS) --target cuda_device device_sweep_test device_plugin_test; fi
 	scripts/test_cuda.sh
+
+test-tensorflow: python  ## every script written for TensorFlow on our backend, beside what it prints with TensorFlow
+	.venv/bin/pytest -q python/tests/tensorflow --all-scripts
 
 test-keras: python  ## all of Keras's own suite on our backend, by folder and stage; fails if fewer pass than ever did
 	.venv/bin/python python/tests/keras_suite/run.py --jobs 2

@@ -18,7 +18,7 @@ from plimsoll.plan import plan
 
 _OF_KERAS = {"forecast": "planner", "MemoryForecast": "planner", "function": "functions", "gradients": "functions",
              "value_and_grad": "functions"}
-__all__ = ["MemoryLineError", "Tensor", "memory_text", "memory_use", "plan", "set_memory_limit", *_OF_KERAS]
+__all__ = ["MemoryLineError", "Tensor", "install_tensorflow", "memory_text", "memory_use", "plan", "set_memory_limit", *_OF_KERAS]
 
 
 def __getattr__(name):
@@ -43,3 +43,10 @@ def load_ipython_extension(shell):
 def unload_ipython_extension(shell):
     from plimsoll import magics
     magics.unload_ipython_extension(shell)
+
+
+def install_tensorflow(shadow=False):
+    """From here on `import tensorflow` gives Plimsoll's (docs/tensorflow.md). A TensorFlow that is installed is shadowed only if asked."""
+    import plimsoll_tensorflow
+
+    plimsoll_tensorflow.install(shadow)

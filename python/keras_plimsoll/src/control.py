@@ -43,6 +43,8 @@ class _Values:
     def inside(self, keys, values, fn):
         """fn's result with `values` for `keys`, and what these are after it. Outside all is as before."""
         steps, scope = dict(self.step.now) if self.step else {}, dict(self.scope)
+        if self.step:
+            self.step.depth += 1
         try:
             for key, value in zip(keys, values):
                 self.set(key, value)
@@ -53,6 +55,7 @@ class _Values:
             return result, [self.get(key) for key in keys]
         finally:
             if self.step:
+                self.step.depth -= 1
                 self.step.now = {s: steps.get(s, self.step.initial[s]) for s in self.step.now}
             self.scope.clear()
             self.scope.update(scope)
@@ -223,10 +226,21 @@ def scan(f, init, xs=None, length=None, reverse=False, unroll=1):
         new, ys, states = out[: len(carry)], out[len(carry) + len(start) :], out[len(carry) + len(anchor) :]
         return new + ys + states[: len(keys)]
 
-    out = _with_changes(build)
+    out = _with_changes(build) if _engine.tape is None or _is_traced(carry, items) else _unrolled(carry, items, count, one, reverse)
     ys = iter(out[len(carry) :])
     return (_pack(init, out[: len(carry)]) if carry else init), tree.map_structure(
         lambda x: None if x is None else next(ys), made.get("y"))
+
+
+def _unrolled(carry, items, count, one, reverse):
+    """A scan op by op, for a tape that notes ops."""
+    rounds = []
+    for i in reversed(range(count)) if reverse else range(count):
+        carry, ys = one(carry, [_call("reshape", _call("slice", x, starts=[i] + [0] * (x.ndim - 1), limits=[i + 1, *x.shape[1:]]),
+                                      shape=list(x.shape[1:])) for x in items])
+        rounds.append([_call("reshape", y, shape=[1, *y.shape]) for y in ys])
+    rounds = rounds[::-1] if reverse else rounds
+    return carry + [_call("concatenate", *parts, axis=0) for parts in zip(*rounds)]
 
 
 def map(f, xs):

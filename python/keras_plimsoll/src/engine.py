@@ -11,9 +11,18 @@ from plimsoll._native import Tensor
 NUMPY_DTYPES = {"bfloat16": np.dtype(ml_dtypes.bfloat16)}
 
 
+tape = None  # who notes ops on values and reads of variables (tf.GradientTape); None: nobody
+
+
+class NoValueYet(TypeError):
+    """Code asked for the value of a tensor of a step that is being traced."""
+
+
 def call(op, *inputs, **attrs):
     """The one output of an op; a tuple where it has several."""
     out = _native.apply(op, list(inputs), attrs)
+    if tape is not None:
+        tape.note(op, inputs, attrs, out)
     return out[0] if len(out) == 1 else tuple(out)
 
 
@@ -31,7 +40,7 @@ def from_numpy(array):
 
 def to_numpy(tensor):
     if tensor.is_symbolic:
-        raise TypeError(
+        raise NoValueYet(
             "This tensor has no value yet: it belongs to a step that is being traced. Code that needs values (float(x), if x > 0, "
             "numpy.asarray(x)) cannot be inside a train_step or a call(); use keras.ops there, or compile(run_eagerly=True)."
         )
@@ -52,6 +61,7 @@ class Step:
         self.eager, self.trace = eager, _native.Trace(eager)
         self.initial, self.now = {}, {}  # storage -> tensor
         self.inputs = []
+        self.depth = 0  # of bodies of loops and branches that are being traced
 
     def input(self, dtype, shape):
         self.inputs.append(self.trace.input(f"x{len(self.inputs)}", dtype, list(shape)))
@@ -113,6 +123,22 @@ def planning():
         yield
     finally:
         _local.planning = before
+
+
+@contextlib.contextmanager
+def outside():
+    """Out of the trace for a moment, to make a variable."""
+    step = current_step()
+    if step is None:
+        yield
+        return
+    _local.step = None
+    step.trace.exit()
+    try:
+        yield
+    finally:
+        step.trace.enter()
+        _local.step = step
 
 
 @contextlib.contextmanager

@@ -38,7 +38,8 @@ class Variable(KerasVariable):
         if self._storage is None:
             return None
         step = _engine.current_step()
-        return self._storage.value() if step is None else step.read(self._storage, self._path_for_trace())
+        value = self._storage.value() if step is None else step.read(self._storage, self._path_for_trace())
+        return value if _engine.tape is None else _engine.tape.read(self, value)
 
     @_value.setter
     def _value(self, value):
@@ -50,7 +51,8 @@ class Variable(KerasVariable):
     def _initialize_with_initializer(self, initializer):
         if _engine.is_planning():
             self._storage = _native.planned_storage(self._dtype, list(self._shape))
-        else:
+            return
+        with _engine.outside():
             super()._initialize_with_initializer(initializer)
 
     def _initialize(self, value):

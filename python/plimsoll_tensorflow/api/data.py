@@ -1,0 +1,39 @@
+from plimsoll_tensorflow import hints as _hints
+from plimsoll_tensorflow.dataset import AUTOTUNE, Dataset, DatasetSpec, Iterator, Options  # noqa: F401
+from plimsoll_tensorflow.dataset import INFINITE as INFINITE_CARDINALITY  # noqa: F401
+from plimsoll_tensorflow.dataset import UNKNOWN as UNKNOWN_CARDINALITY  # noqa: F401
+
+
+class experimental:
+    AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY = AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+
+    @staticmethod
+    def cardinality(dataset):
+        return dataset.cardinality()
+
+    @staticmethod
+    def assert_cardinality(expected_cardinality):
+        return lambda dataset: Dataset(dataset._make, int(expected_cardinality), dataset._spec, dataset._batched)
+
+
+class TextLineDataset(Dataset):
+    def __init__(self, filenames, *args, **kwargs):
+        names = [f.decode() if isinstance(f, bytes) else str(f) for f in ([filenames] if isinstance(filenames, str) else _names(filenames))]
+
+        def make():
+            for name in names:
+                with open(name, "rb") as file:
+                    for line in file:
+                        yield _np.asarray(line.rstrip(b"\r\n"), object)
+
+        super().__init__(make)
+
+
+def _names(filenames):
+    found = filenames.numpy() if hasattr(filenames, "numpy") else filenames
+    return [found] if isinstance(found, (bytes, str)) else list(found)
+
+
+import numpy as _np  # noqa: E402
+
+__getattr__ = _hints.getter("data")

@@ -1,0 +1,10 @@
+from plimsoll_tensorflow import hints as _hints
+from plimsoll_tensorflow import images as _images
+
+globals().update({name: f for name, f in vars(_images).items()
+                  if getattr(f, "__module__", "") == _images.__name__ and not name.startswith("_")})
+random_flip_left_right, random_flip_up_down = _images.random_flip_left_right, _images.random_flip_up_down
+decode_jpeg = decode_png = decode_bmp = decode_gif = _images.decode_image
+adjust_brightness, adjust_contrast, adjust_gamma = _images.adjust_brightness, _images.adjust_contrast, _images.adjust_gamma
+random_crop = _images.random_crop
+__getattr__ = _hints.getter("image")

@@ -1,0 +1,1 @@
+from keras.initializers import *  # noqa: F401,F403

@@ -1,0 +1,3 @@
+from plimsoll_tensorflow import hints as _hints
+
+__getattr__ = _hints.getter("python")

@@ -1,0 +1,121 @@
+"""tf.strings, by Python's own strings."""
+import re as _re
+
+import numpy as _np
+
+from plimsoll_tensorflow import hints as _hints
+from plimsoll_tensorflow.dtypes import as_dtype as _as_dtype
+from plimsoll_tensorflow.ops import tensor as _tensor
+from plimsoll_tensorflow.tensor import StringTensor as _StringTensor
+from plimsoll_tensorflow.tensor import to_tensor as _to_tensor
+
+
+def _each(function, x, kind=None):
+    array = _StringTensor(x).array
+    made = [function(value) for value in array.reshape(-1)]
+    if kind is not None:
+        return _to_tensor(_np.array(made, kind).reshape(array.shape))
+    out = _np.empty(array.shape, object)
+    out.reshape(-1)[:] = made
+    return _StringTensor(out)
+
+
+def lower(input, encoding="", name=None):
+    return _each(lambda s: s.decode().lower().encode() if encoding else s.lower(), input)
+
+
+def upper(input, encoding="", name=None):
+    return _each(lambda s: s.decode().upper().encode() if encoding else s.upper(), input)
+
+
+def strip(input, name=None):
+    return _each(bytes.strip, input)
+
+
+def length(input, unit="BYTE", name=None):
+    return _each(lambda s: len(s.decode()) if unit == "UTF8_CHAR" else len(s), input, "int32")
+
+
+def substr(input, pos, len, unit="BYTE", name=None):
+    pos, count = int(_np.asarray(pos)), int(_np.asarray(len))
+    return _each(lambda s: s[pos : pos + count] if count >= 0 else s[pos:], input)
+
+
+def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
+    pattern, rewrite = (v.decode() if isinstance(v, bytes) else v for v in (pattern, rewrite))
+    compiled = _re.compile(_python_pattern(pattern).encode())
+    return _each(lambda s: compiled.sub(rewrite.encode(), s, count=0 if replace_global else 1), input)
+
+
+def regex_full_match(input, pattern, name=None):
+    compiled = _re.compile(_python_pattern(pattern).encode())
+    return _each(lambda s: compiled.fullmatch(s) is not None, input, "bool")
+
+
+def _python_pattern(pattern):
+    return pattern.replace("[:punct:]", _re.escape("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"))
+
+
+def join(inputs, separator="", name=None):
+    arrays = _np.broadcast_arrays(*[_StringTensor(x).array for x in inputs])
+    out = _np.empty(arrays[0].shape, object)
+    out.reshape(-1)[:] = [separator.encode().join(parts) for parts in zip(*[a.reshape(-1) for a in arrays])]
+    return _StringTensor(out)
+
+
+def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
+    array = _StringTensor(inputs).array
+    if axis is None:
+        return _StringTensor(separator.encode().join(array.reshape(-1)))
+    moved = _np.moveaxis(array, axis, -1)
+    out = _np.empty(moved.shape[:-1], object)
+    out.reshape(-1)[:] = [separator.encode().join(row) for row in moved.reshape(-1, moved.shape[-1])]
+    return _StringTensor(out)
+
+
+def split(input, sep=None, maxsplit=-1, name=None):
+    """Of one string: its parts. Several strings give a ragged tensor in TensorFlow, which is not here."""
+    text = _StringTensor(input).numpy()
+    if not isinstance(text, bytes):
+        raise NotImplementedError("[tf.strings.split] expected one string, got several, whose parts would be a ragged tensor: "
+                                  "split inside of Dataset.map before batching, or use tf.keras.layers.TextVectorization.")
+    sep = sep.numpy() if isinstance(sep, _StringTensor) else sep.encode() if isinstance(sep, str) else sep
+    return _StringTensor(_np.array(text.split(sep or None, maxsplit), object))
+
+
+def bytes_split(input, name=None):
+    return _StringTensor(_np.array([bytes([b]) for b in _StringTensor(input).numpy()], object))
+
+
+def unicode_split(input, input_encoding, name=None, **options):
+    return _StringTensor(_np.array([c.encode() for c in _StringTensor(input).numpy().decode()], object))
+
+
+def as_string(input, precision=-1, name=None, **options):
+    x = _np.asarray(_tensor(input))
+    form = (lambda v: str(v)) if x.dtype.kind != "f" else (lambda v: f"{v:.{precision}f}" if precision >= 0 else f"{v:.6f}")
+    form = (lambda v: str(bool(v)).lower()) if x.dtype.kind == "b" else form
+    return _StringTensor(_np.array([form(v) for v in x.reshape(-1)], object).reshape(x.shape))
+
+
+def to_number(input, out_type="float32", name=None):
+    kind = _as_dtype(out_type)
+    return _each(float if kind.is_floating else int, input, kind.as_numpy_dtype)
+
+
+def format(template, inputs, placeholder="{}", summarize=3, name=None):
+    from plimsoll_tensorflow.ops import _summary
+
+    text = template
+    for x in inputs if isinstance(inputs, (list, tuple)) else [inputs]:
+        text = text.replace(placeholder, _summary(_np.asarray(_tensor(x)), summarize), 1)
+    return _StringTensor(text)
+
+
+def to_hash_bucket_fast(input, num_buckets, name=None):
+    import hashlib
+
+    return _each(lambda s: int.from_bytes(hashlib.blake2b(s, digest_size=8).digest(), "little") % num_buckets, input, "int64")
+
+
+__getattr__ = _hints.getter("strings")

@@ -1,0 +1,103 @@
+"""tf.function: each signature of arguments is traced once and kept as a Program of the engine.
+
+There is no AutoGraph. A function whose Python code asks for values of tensors (`if x > 0`, tf.print, assertions) is run op by op instead,
+with the same results; so is one that is called under an open GradientTape.
+"""
+import functools
+import warnings
+
+import numpy as np
+from keras.src import tree
+from keras_plimsoll.src import engine
+from keras_plimsoll.src.tensors import Variable as BackendVariable
+from keras_plimsoll.src.tensors import convert_to_tensor
+from plimsoll._native import Tensor
+
+from plimsoll_tensorflow import tape
+from plimsoll_tensorflow.tensor import StringTensor
+
+MOST_PROGRAMS = 64
+
+eagerly = False  # tf.config.run_functions_eagerly
+
+
+def _is_array(x):
+    return isinstance(x, (Tensor, np.ndarray)) and not (isinstance(x, np.ndarray) and x.dtype.kind in "OSU")
+
+
+def _static(x):
+    """How an argument that is no tensor is told from another one."""
+    return (type(x), x) if isinstance(x, (str, int, float, bool, bytes, type(None))) else (type(x), id(x))
+
+
+class Function:
+    def __init__(self, python_function, input_signature=None):
+        functools.update_wrapper(self, python_function)
+        self.python_function, self.input_signature = python_function, input_signature
+        self.programs, self.op_by_op = {}, False
+        self._bound = {}
+
+    def __get__(self, instance, owner=None):
+        """As a method: one set of programs per object."""
+        if instance is None:
+            return self
+        name = "_function_" + self.python_function.__name__
+        found = instance.__dict__.get(name) if hasattr(instance, "__dict__") else None
+        if found is None:
+            found = Function(self.python_function.__get__(instance, owner), self.input_signature)
+            object.__setattr__(instance, name, found) if hasattr(instance, "__dict__") else None
+        return found
+
+    def __call__(self, *args, **kwargs):
+        leaves = tree.flatten((args, kwargs))
+        inside = engine.current_step() is not None
+        if inside or eagerly or self.op_by_op or tape.is_recording() or any(isinstance(x, StringTensor) for x in leaves):
+            return self.python_function(*args, **kwargs)
+        leaves = [convert_to_tensor(x) if _is_array(x) else x for x in leaves]
+        key = (tuple((x.dtype, tuple(x.shape)) if isinstance(x, Tensor) else _static(x) for x in leaves), str(tree.map_structure(lambda _: 0, (args, kwargs))))
+        made = self.programs.pop(key, None)
+        if made is None:
+            try:
+                made = self.trace((args, kwargs), leaves)
+            except engine.NoValueYet:
+                self.op_by_op = True
+                return self.python_function(*args, **kwargs)
+        self.programs[key] = made
+        if len(self.programs) > MOST_PROGRAMS:
+            self.programs.pop(next(iter(self.programs)))
+        program, structure, outputs, _ = made
+        results = iter(program.run([x for x in leaves if isinstance(x, Tensor)]))
+        flat = [next(results) if of_step else x for x, of_step in outputs]
+        return tree.pack_sequence_as(structure, flat) if tree.is_nested(structure) else flat[0]
+
+    def trace(self, call, leaves):
+        step = engine.Step()
+        symbolic = [step.input(x.dtype, x.shape) if isinstance(x, Tensor) else x for x in leaves]
+        with engine.tracing(step):
+            args, kwargs = tree.pack_sequence_as(call, symbolic)
+            structure = self.python_function(*args, **kwargs)
+            flat = [x.value if isinstance(x, BackendVariable) else x for x in tree.flatten(structure)]
+        outputs = [(None if isinstance(x, Tensor) else x, isinstance(x, Tensor)) for x in flat]
+        structure = tree.map_structure(lambda _: 0, structure)
+        return step.compile([x for x in flat if isinstance(x, Tensor)]), structure, outputs, leaves  # leaves: ids stay taken
+
+    def get_concrete_function(self, *args, **kwargs):
+        return self
+
+    def experimental_get_tracing_count(self):
+        return len(self.programs)
+
+
+def function(func=None, input_signature=None, autograph=True, jit_compile=None, reduce_retracing=False, **options):
+    if func is None:
+        return lambda f: Function(f, input_signature)
+    return Function(func, input_signature)
+
+
+def run_functions_eagerly(on):
+    global eagerly
+    eagerly = bool(on)
+
+
+def warn_no_effect(what, instead):
+    warnings.warn(f"{what} has no effect on Plimsoll: {instead}", stacklevel=3)

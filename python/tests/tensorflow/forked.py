@@ -1,0 +1,61 @@
+"""Runs scripts, each in a fork of a process that has TensorFlow imported (theirs or ours): forked.py ours|theirs FOLDER [name ...]"""
+import gc
+import os
+import pathlib
+import runpy
+import sys
+import traceback
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def child(script, out, err):
+    """Never returns."""
+    status = 1
+    try:
+        for path, number in ((out, 1), (err, 2)):
+            os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), number)
+        sys.argv, sys.path[0] = [str(script)], str(script.parent)
+        runpy.run_path(str(script), run_name="__main__")
+        status = 0
+    except SystemExit as ended:
+        status = int(ended.code or 0)
+    except BaseException:  # noqa: BLE001
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def run_all(which, folder, names=()):
+    """{name: exit status}; what each printed is in folder/name.txt, what it complained about in name.err."""
+    if which == "ours":
+        import plimsoll
+
+        plimsoll.install_tensorflow(shadow=True)
+    import tensorflow  # noqa: F401
+
+    gc.freeze()  # what is imported is not looked at again in every child
+    done = {}
+    for script in sorted((HERE / "scripts").glob("*.py")):
+        if names and script.stem not in names:
+            continue
+        pid = os.fork()
+        if pid == 0:
+            child(script, folder / f"{script.stem}.txt", folder / f"{script.stem}.err")
+        done[script.stem] = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        print(f"{script.stem}: exit {done[script.stem]}", flush=True)
+    return done
+
+
+def main(which, folder, names):
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+    os.environ["KERAS_BACKEND"] = "plimsoll" if which == "ours" else "tensorflow"
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    return 1 if any(run_all(which, folder, names).values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:]))

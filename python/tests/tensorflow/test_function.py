@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+
+def test_one_trace_per_signature():
+    traces = []
+
+    @tf.function
+    def f(x, flag=True):
+        traces.append(x.shape)
+        return x * 2 if flag else x
+
+    for shape in ((2,), (2,), (3,)):
+        assert f(tf.ones(shape)).shape == shape
+    f(tf.ones(2), flag=False)
+    f(np.ones(2, "float32"))
+    assert len(traces) == 3
+
+
+def test_variables_made_on_the_first_call_stay():
+    class Lazy(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.v = None
+
+        @tf.function
+        def __call__(self, x):
+            if self.v is None:
+                self.v = tf.Variable(10.0)
+            self.v.assign_add(x)
+            return self.v + 0.0
+
+    lazy = Lazy()
+    assert float(lazy(tf.constant(1.0))) == 11.0 and float(lazy(tf.constant(1.0))) == 12.0
+
+
+def test_code_that_needs_values_runs_op_by_op():
+    @tf.function
+    def f(x):
+        return x * 2 if tf.reduce_sum(x) > 0 else -x
+
+    assert float(f(tf.constant(3.0))) == 6.0 and float(f(tf.constant(-3.0))) == 3.0
+
+
+def test_a_failed_trace_changes_no_variable():
+    v = tf.Variable(1.0)
+
+    @tf.function
+    def f(x):
+        v.assign_add(1.0)
+        raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError):
+        f(tf.constant(1.0))
+    assert float(v) == 1.0
+
+
+def test_methods_of_two_objects_have_their_own_variables():
+    class Scale(tf.Module):
+        def __init__(self, by):
+            super().__init__()
+            self.by = tf.Variable(by)
+
+        @tf.function
+        def __call__(self, x):
+            return x * self.by
+
+    a, b = Scale(2.0), Scale(3.0)
+    assert float(a(tf.constant(1.0))) == 2.0 and float(b(tf.constant(1.0))) == 3.0
+
+
+def test_random_numbers_differ_from_call_to_call():
+    draw = tf.function(lambda: tf.random.normal([4]))
+    assert not np.array_equal(draw(), draw())
+    tf.random.set_seed(7)
+    first = np.asarray(tf.random.normal([4]))
+    tf.random.set_seed(7)
+    np.testing.assert_array_equal(first, tf.random.normal([4]))
