@@ -2,8 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "plimsoll/error.h"
 
 #pragma GCC visibility push(default)
 namespace plimsoll {
@@ -17,11 +22,40 @@ struct MemoryUse {
 };
 MemoryUse memory_use();
 
+// What does not fit under the line, said before anything has changed. Of kind out_of_memory.
+class MemoryLineError : public Error {
+ public:
+  struct Numbers {
+    int64_t line = 0;   // what is allowed
+    int64_t need = 0;   // what it would take without a line
+    int64_t least = 0;  // the least line that would do
+    int64_t batch = 0;  // the batch asked for, and the largest that fits; 0: not known, or none
+    int64_t largest_batch = 0;
+    std::vector<std::pair<std::string, int64_t>> layers = {};  // that weigh most, heaviest first
+  };
+  MemoryLineError(std::string_view place, std::string_view message, Numbers numbers);
+  const Numbers& numbers() const noexcept { return *numbers_; }
+
+ private:
+  std::shared_ptr<const Numbers> numbers_;  // an exception is copied without failing
+};
+
 // What the engine may hold, in bytes: "2GiB", "300MB", "60%" (of what this process could have), or plain
 // bytes. Throws Error{invalid_argument} for anything else.
 int64_t parse_memory(std::string_view text);
 // Draws the line. It may lie below what is held: then only further requests are refused.
 void set_memory_limit(int64_t bytes);
+
+// One place that a line can come from.
+struct MemorySource {
+  std::string name;   // "PLIMSOLL_MEMORY", "cgroup v2 memory.max", ...
+  int64_t bytes = 0;  // that it allows; INT64_MAX: it sets none
+  bool decided = false;
+};
+// Where the line comes from: the call (set_memory_limit), else PLIMSOLL_MEMORY, else a safe share of the
+// least that control groups, resource limits and free memory leave. All of them, and which one decided. A
+// value of PLIMSOLL_MEMORY that cannot be read throws Error{invalid_argument}.
+std::vector<MemorySource> memory_sources();
 
 // "1.5 GiB".
 std::string memory_text(int64_t bytes);

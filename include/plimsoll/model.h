@@ -118,6 +118,16 @@ struct MemoryForecast {
     int64_t weights = 0, state = 0, arena = 0, constants = 0, data = 0;
     int64_t total() const { return weights + state + arena + constants + data; }
   } on_device = {};
+  // Under a line.
+  int64_t line = 0;           // the one asked for; 0: none
+  bool fits = true;           // false: all of this is of the plan with the smallest arena
+  int64_t unlimited = 0;      // the arena without a line
+  int64_t least = 0;          // the least line that would do
+  int64_t largest_batch = 0;  // that fits under it; 0: none
+  int64_t again = 0;          // operations that run once more in a step
+  double seconds = 0;         // of a step without these, of these, and the fewest that could do; estimated
+  double extra_seconds = 0;
+  double least_extra = 0;
 };
 
 struct History {
@@ -208,8 +218,9 @@ class Sequential : public Model {
 
 // Plans a training step without running it. Requires: the model is compiled and knows its inputs. Targets are
 // taken to be as the loss wants them: class numbers for sparse cross-entropies, else tensors like the
-// outputs.
-MemoryForecast forecast(const Model& model, int64_t batch_size);
+// outputs. `memory` (optional): a line as in FitArgs, of the host; what a fit() of this model alone would do
+// under it.
+MemoryForecast forecast(const Model& model, int64_t batch_size, const std::string& memory = "");
 
 // Throws Error{bad_file} with the place, {unsupported} naming a layer that is not known.
 Model load_model(const std::filesystem::path& path);

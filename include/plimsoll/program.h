@@ -27,6 +27,10 @@ struct CompileOptions {
   // for tests except `no_reuse` then say nothing, and what fails in a run is thrown by whoever reads a
   // result.
   std::shared_ptr<Device> device;
+  // The line: the most bytes that temporaries and scratch may take (MemoryReport::arena). Under it nodes are
+  // put in another order, and values dropped and made again: slower, with the same results bit by bit.
+  // Negative: what the limit of the account and the Budget of this thread leave.
+  int64_t memory = -1;
   // For tests.
   bool reference_kernels = false;  // take each op's last kernel
   bool no_reuse = false;           // one buffer per value
@@ -42,13 +46,29 @@ struct MemoryReport {
   int64_t kept = 0;     // of copies of weights, in the layout that kernels like
   // Only from forecast(): what each layer has in the arena when most is live, heaviest first.
   std::vector<std::pair<std::string, int64_t>> layers = {};
+  // What the line (CompileOptions::memory) changes.
+  bool fits = true;          // false, from forecast() only: `arena` is the least that was found
+  int64_t unlimited = 0;     // the arena without a line
+  int64_t again = 0;         // nodes that run once more
+  double seconds = 0;        // of a step without them, estimated
+  double extra_seconds = 0;  // of what runs again, by the same estimate
+  double least_extra = 0;    // no plan of the same order takes fewer of these
+};
+
+// A stretch of steps in which a value, or the scratch of a step, has its bytes in the arena.
+struct ArenaSpan {
+  std::string layer, what;  // "conv2d_1", "relu float32(32, 8, 8, 16)"
+  int64_t offset = 0, bytes = 0;
+  int64_t first = 0, last = 0;  // steps
+  bool again = false;           // made once more
+  bool scratch = false;
 };
 
 class Program {
  public:
-  // Throws Error; {out_of_memory} if the arena does not fit under the line.
+  // Throws Error; MemoryLineError (memory.h) if no plan fits under the line.
   static Program compile(const Graph& graph, const CompileOptions& options = {});
-  // What compile() would need, without taking it.
+  // What compile() would need, without taking it. Does not throw if it does not fit: says so.
   static MemoryReport forecast(const Graph& graph, const CompileOptions& options = {});
   // One that was moved away can be assigned to and destroyed; all else throws Error{invalid_argument}.
   Program(Program&&) noexcept;
@@ -67,6 +87,8 @@ class Program {
   size_t steps() const;
   // Time per step, in seconds, of `runs` runs: (what, seconds) for benchmarks and reports.
   std::vector<std::pair<std::string, double>> profile(std::span<const Tensor> inputs, int runs);
+  // Everything that lies in the arena during a run, for reports.
+  std::vector<ArenaSpan> timeline() const;
 
  private:
   struct Body;

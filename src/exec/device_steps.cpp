@@ -59,7 +59,22 @@ void check_runs(const Graph& graph, const Device& device) {
 
 }  // namespace
 
-DeviceSteps::Code DeviceSteps::make_code(Graph graph, Device& device, PlanOptions options, Use use) {
+// The device compiles the graph once more with the nodes in it that run again.
+void DeviceSteps::make_fit(Code& code, Device& device, const PlanOptions& options, int64_t line,
+                           std::span<const DeviceProgram::Part> parts) {
+  LinePlan made = plan_under(code.graph, std::move(code.plan), code.program->scratch(), options, line);
+  code.line = made.report;
+  if (made.cloned) {
+    code.again = repeated(made.cloned->from);
+    code.graph = std::move(made.cloned->graph);
+    code.program = nullptr;
+    code.program = device.compile(code.graph, parts);
+  }
+  code.plan = std::move(made.plan);
+}
+
+DeviceSteps::Code DeviceSteps::make_code(Graph graph, Device& device, PlanOptions options, Use use,
+                                         const ArenaLine& line) {
   options.can = &device.capabilities();
   check_runs(graph, device);
   Code code{std::move(graph), {}, nullptr, {}};
@@ -70,20 +85,22 @@ DeviceSteps::Code DeviceSteps::make_code(Graph graph, Device& device, PlanOption
       const auto* body = std::get_if<std::shared_ptr<const Graph>>(&value);
       if (!body || !*body) continue;
       code.parts.push_back(std::make_unique<Code>(
-          make_code(run_passes(**body, {}, device.capabilities()), device, options, Use::part)));
+          make_code(run_passes(**body, {}, device.capabilities()), device, options, Use::part, nullptr)));
       const Code& part = *code.parts.back();
       parts.push_back({body->get(), part.program.get(), part.plan.arena_bytes()});
     }
   }
   code.program = device.compile(code.graph, parts);
   code.plan = Plan::make(code.graph, code.program->scratch(), options);
+  make_fit(code, device, options, line ? line(code.plan.arena_bytes(), 0) : kNoLine, parts);
   if (use != Use::forecast) code.program->place(code.graph, code.plan, use == Use::whole);
   return code;
 }
 
-DeviceSteps::DeviceSteps(Graph graph, std::shared_ptr<Device> device, const PlanOptions& options, bool ready)
+DeviceSteps::DeviceSteps(Graph graph, std::shared_ptr<Device> device, const PlanOptions& options,
+                         const ArenaLine& line, bool ready)
     : device_(std::move(device)),
-      code_(make_code(std::move(graph), *device_, options, ready ? Use::whole : Use::forecast)),
+      code_(make_code(std::move(graph), *device_, options, ready ? Use::whole : Use::forecast, line)),
       places_(code_.graph.inputs().size()) {
   for (size_t i = 0; i < code_.graph.variables().size(); ++i) {
     if (is_updated(code_.graph, code_.graph.variables()[i].value)) updated_.push_back(i);

@@ -18,10 +18,15 @@ class DeviceSteps final : public Steps {
  public:
   // Requires: passes have run for this device. Throws Error{unsupported} naming op and device if there is a
   // node that it has no code for. `ready`: else memory is planned, but little is taken and it cannot run.
-  DeviceSteps(Graph graph, std::shared_ptr<Device> device, const PlanOptions& options, bool ready = true);
+  DeviceSteps(Graph graph, std::shared_ptr<Device> device, const PlanOptions& options, const ArenaLine& line,
+              bool ready = true);
 
   const Graph& graph() const override { return code_.graph; }
   const Plan& plan() const override { return code_.plan; }
+  const LineReport& line() const override { return code_.line; }
+  bool runs_again(size_t step) const override {
+    return !code_.again.empty() && code_.again[plan().order()[step]];
+  }
   size_t size() const override { return plan().order().size(); }
   int64_t bytes() const override { return graph_bytes(graph()); }
   void run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) override;
@@ -36,9 +41,13 @@ class DeviceSteps final : public Steps {
     std::vector<std::unique_ptr<Code>> parts;
     std::unique_ptr<DeviceProgram> program;
     Plan plan;
+    LineReport line = {};
+    std::vector<bool> again = {};  // by node; empty: none
   };
   enum class Use { whole, part, forecast };
-  static Code make_code(Graph graph, Device& device, PlanOptions options, Use use);
+  static Code make_code(Graph graph, Device& device, PlanOptions options, Use use, const ArenaLine& line);
+  static void make_fit(Code& code, Device& device, const PlanOptions& options, int64_t line,
+                       std::span<const DeviceProgram::Part> parts);
 
   int64_t scratch_bytes(NodeId node) const override { return code_.program->scratch()[node]; }
   DeviceRun bind(std::span<const Tensor> inputs, std::span<const Tensor> outputs);

@@ -8,15 +8,41 @@
 #include "exec/device_steps.h"
 #include "exec/step_list.h"
 #include "memory/arena.h"
+#include "memory/budget.h"
 #include "memory/buffer.h"
 #include "memory/charge.h"
 #include "passes/passes.h"
 #include "plimsoll/error.h"
+#include "plimsoll/memory.h"
 
 namespace plimsoll {
 namespace {
 
 PlanOptions plan_options(const CompileOptions& o) { return {.reuse = !o.no_reuse, .reorder = !o.no_reuse}; }
+
+// What the lines around this thread leave for the arena, with what it has; what can be made again goes first.
+int64_t arena_left(int64_t wanted, int64_t program, const Arena* arena) {
+  const auto left = [&] {
+    const int64_t bytes = account::left();
+    return bytes == account::kNoLimit ? kNoLine : bytes - program + (arena ? arena->bytes() : 0);
+  };
+  while (left() < wanted && account::reclaim()) {
+  }
+  return left();
+}
+
+ArenaLine arena_line(const CompileOptions& o) {
+  if (o.memory >= 0) return [line = o.memory](int64_t, int64_t) { return line; };
+  if (o.device) {
+    return [device = o.device](int64_t, int64_t) {
+      const DeviceAccount& account = device->account();
+      if (account.limit() == account::kNoLimit) return kNoLine;
+      return account.limit() - account.used() + device->arena_bytes();
+    };
+  }
+  return
+      [arena = o.arena](int64_t wanted, int64_t program) { return arena_left(wanted, program, arena.get()); };
+}
 
 StepOptions step_options(const CompileOptions& o) {
   StepOptions s;
@@ -24,6 +50,7 @@ StepOptions step_options(const CompileOptions& o) {
   s.reference_kernels = o.reference_kernels;
   s.poison = o.poison;
   s.plan = plan_options(o);
+  s.line = arena_line(o);
   return s;
 }
 
@@ -38,6 +65,13 @@ MemoryReport report(const Steps& steps) {
   r.lower_bound = steps.plan().lower_bound();
   r.program = steps.bytes();
   r.kept = steps.kept();
+  const LineReport& line = steps.line();
+  r.fits = line.fits;
+  r.unlimited = line.unlimited;
+  r.seconds = line.seconds;
+  r.extra_seconds = line.extra_seconds;
+  r.least_extra = line.least_extra;
+  for (size_t i = 0; i < steps.size(); ++i) r.again += steps.runs_again(i);
   for (const GraphVariable& v : steps.graph().variables())
     r.variables += byte_size(v.storage.dtype(), v.storage.shape());
   for (const Node& n : steps.graph().nodes()) {
@@ -81,6 +115,18 @@ std::vector<std::pair<std::string, int64_t>> layers_at_peak(const Graph& graph, 
   return sorted;
 }
 
+void check_fits(const Steps& steps, const CompileOptions& options) {
+  if (steps.line().fits) return;
+  MemoryLineError::Numbers n{.need = steps.line().unlimited, .least = steps.plan().arena_bytes()};
+  n.line = std::max<int64_t>(arena_line(options)(n.need, steps.bytes()), 0);
+  n.layers = layers_at_peak(steps.graph(), steps.plan());
+  throw MemoryLineError(
+      "program",
+      concat("the step needs ", memory_text(n.need), " for temporaries, at least ", memory_text(n.least),
+             " with values made again; the line leaves ", memory_text(n.line)),
+      std::move(n));
+}
+
 constexpr std::string_view kOneAtATime =
     "expected one run at a time of a Program and of those that share its arena (give each thread its own)";
 
@@ -118,6 +164,7 @@ std::unique_ptr<Program::Body> Program::Body::on_cpu(Graph graph, const CompileO
   auto list = std::make_unique<StepList>(std::move(graph), step_options(options));
   const std::shared_ptr<Arena> arena = options.arena ? options.arena : std::make_shared<Arena>(0);
   StepList& steps = *list;
+  check_fits(steps, options);
   auto body = std::make_unique<Body>(std::move(list), arena);
   const InUse::Turn turn(arena->in_use(), "program", kOneAtATime);
   arena->ensure(steps.plan().arena_bytes());
@@ -126,9 +173,10 @@ std::unique_ptr<Program::Body> Program::Body::on_cpu(Graph graph, const CompileO
 }
 
 std::unique_ptr<Program::Body> Program::Body::on_device(Graph graph, const CompileOptions& options) {
-  return std::make_unique<Body>(
-      std::make_unique<DeviceSteps>(std::move(graph), options.device, plan_options(options)),
-      std::make_shared<Arena>(0));
+  auto steps = std::make_unique<DeviceSteps>(std::move(graph), options.device, plan_options(options),
+                                             arena_line(options));
+  check_fits(*steps, options);
+  return std::make_unique<Body>(std::move(steps), std::make_shared<Arena>(0));
 }
 
 // Undefined outputs are made.
@@ -191,8 +239,8 @@ MemoryReport Program::forecast(const Graph& graph, const CompileOptions& options
   const SharedPrimitives shared;
   std::unique_ptr<Steps> steps;
   if (options.device)
-    steps =
-        std::make_unique<DeviceSteps>(prepared(graph, options), options.device, plan_options(options), false);
+    steps = std::make_unique<DeviceSteps>(prepared(graph, options), options.device, plan_options(options),
+                                          arena_line(options), false);
   else
     steps = std::make_unique<StepList>(prepared(graph, options), step_options(options));
   MemoryReport r = report(*steps);
@@ -215,6 +263,7 @@ std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) {
 
 const MemoryReport& Program::memory() const { return body().memory; }
 std::string Program::text() const { return body().steps->text(); }
+std::vector<ArenaSpan> Program::timeline() const { return body().steps->timeline(); }
 size_t Program::steps() const { return body().steps->size(); }
 
 std::vector<std::pair<std::string, double>> Program::profile(std::span<const Tensor> inputs, int runs) {

@@ -34,7 +34,9 @@ std::vector<const Tensor*> steady_values(const Graph& graph) {
 
 std::vector<Kernel> prepare_all(const Graph& graph, const StepOptions& options, bool* parallel) {
   std::vector<Kernel> kernels(graph.nodes().size());
-  const SubGraphCompiler compiler(options);
+  StepOptions inside = options;
+  inside.line = nullptr;  // what a sub-graph takes is scratch of its node
+  const SubGraphCompiler compiler(inside);
   const std::vector<const Tensor*> storage = steady_values(graph);
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
@@ -68,6 +70,7 @@ StepList::StepList(Graph graph, const StepOptions& options)
       kernels_(prepare_all(graph_, options, &parallel_)),
       plan_(Plan::make(graph_, scratch_sizes(kernels_), options.plan)),
       poison_(options.poison) {
+  make_fit(options);
   steps_.reserve(plan_.order().size());
   for (const NodeId node : plan_.order()) add_step(node);
   for (const PlanCopy& copy : plan_.copies()) {
@@ -83,15 +86,30 @@ StepList::StepList(Graph graph, const StepOptions& options)
   }
 }
 
+// A node that runs again has the kernel of its first run: kernels keep nothing from one run to the next.
+void StepList::make_fit(const StepOptions& options) {
+  const int64_t line = options.line ? options.line(plan_.arena_bytes(), bytes()) : kNoLine;
+  LinePlan made =
+      plan_under(graph_, std::move(plan_), scratch_sizes(kernels_), options.plan, line, options.threads);
+  plan_ = std::move(made.plan);
+  line_ = made.report;
+  if (!made.cloned) return;
+  std::vector<Kernel> kernels;
+  for (const NodeId n : made.cloned->from) kernels.push_back(kernels_[n]);
+  kernels_ = std::move(kernels);
+  again_ = repeated(made.cloned->from);
+  graph_ = std::move(made.cloned->graph);
+}
+
 int64_t StepList::bytes() const {
   int64_t sum = graph_bytes(graph_);
-  for (const Kernel& k : kernels_) sum += k.bytes;
+  for (size_t n = 0; n < kernels_.size(); ++n) sum += again_.empty() || !again_[n] ? kernels_[n].bytes : 0;
   return sum;
 }
 
 int64_t StepList::kept() const {
   int64_t sum = 0;
-  for (const Kernel& k : kernels_) sum += k.kept;
+  for (size_t n = 0; n < kernels_.size(); ++n) sum += again_.empty() || !again_[n] ? kernels_[n].kept : 0;
   return sum;
 }
 

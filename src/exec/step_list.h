@@ -22,6 +22,7 @@ struct StepOptions {
   bool reference_kernels = false;
   bool poison = false;
   PlanOptions plan;
+  ArenaLine line = nullptr;  // (optional) none
 };
 
 class StepList final : public Steps {
@@ -31,6 +32,8 @@ class StepList final : public Steps {
 
   const Graph& graph() const override { return graph_; }
   const Plan& plan() const override { return plan_; }
+  const LineReport& line() const override { return line_; }
+  bool runs_again(size_t step) const override { return !again_.empty() && again_[steps_[step].node]; }
   size_t size() const override { return steps_.size(); }
   int64_t bytes() const override;
   int64_t kept() const override;
@@ -66,6 +69,7 @@ class StepList final : public Steps {
   };
 
   int64_t scratch_bytes(NodeId node) const override { return kernels_[node].scratch; }
+  void make_fit(const StepOptions& options);
   void add_step(NodeId node);
   uint32_t add_arg(const Place& place);
   uint32_t add_arena_arg(int64_t offset);
@@ -77,6 +81,8 @@ class StepList final : public Steps {
   bool parallel_ = false;        // before the kernels, whose making sets it
   std::vector<Kernel> kernels_;  // one per node; empty for those that do not run
   Plan plan_;
+  LineReport line_;
+  std::vector<bool> again_;  // by node; empty: none
   std::vector<Step> steps_;
   std::vector<void*> args_;
   std::vector<Patch> input_patches_, output_patches_;

@@ -2,11 +2,14 @@
 // one for devices of plug-ins. Not thread-safe.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
-#include "plan/plan.h"
+#include "plan/under_line.h"
 #include "plimsoll/graph.h"
+#include "plimsoll/program.h"
 #include "plimsoll/tensor.h"
 
 namespace plimsoll {
@@ -18,11 +21,19 @@ bool is_updated(const Graph& graph, ValueId variable);
 // "conv2d/conv [onednn brgconv:avx2]"
 std::string name_of_step(const Node& node, const std::string& kernel);
 
+// The most bytes an arena may have, given what the plan without a line needs and what the Program holds
+// beside it; kNoLine: none.
+using ArenaLine = std::function<int64_t(int64_t arena, int64_t program)>;
+// By node of a graph with clones: whether an earlier node is the same one of the old graph.
+std::vector<bool> repeated(std::span<const NodeId> from);
+
 class Steps {
  public:
   virtual ~Steps() = default;
   virtual const Graph& graph() const = 0;
   virtual const Plan& plan() const = 0;
+  // What the line did to it.
+  virtual const LineReport& line() const = 0;
   virtual size_t size() const = 0;
   // That graph, plan, kernels and calls hold, about; and kernels in copies of weights, charged already.
   virtual int64_t bytes() const = 0;
@@ -36,6 +47,9 @@ class Steps {
 
   // All steps with kernels, offsets and scratch, for people.
   std::string text() const;
+  std::vector<ArenaSpan> timeline() const;
+  // By step: whether its node has run before.
+  virtual bool runs_again(size_t step) const = 0;
 
  protected:
   Steps() = default;

@@ -61,6 +61,12 @@ bool Budget::has_line() const {
   return limit_ != account::kNoLimit || (whole_ && whole_->has_line());
 }
 
+int64_t Budget::left() const {
+  const std::lock_guard lock(mutex_);
+  const int64_t own = limit_ == account::kNoLimit ? account::kNoLimit : limit_ - used_;
+  return whole_ ? std::min(own, whole_->left()) : own;
+}
+
 int64_t Budget::used() const {
   const std::lock_guard lock(mutex_);
   return used_;
@@ -79,6 +85,11 @@ namespace account {
 
 bool under_line() noexcept {
   return limit() != kNoLimit || (the_current != nullptr && the_current->has_line());
+}
+
+int64_t left() noexcept {
+  const int64_t own = limit() == kNoLimit ? kNoLimit : limit() - used();
+  return the_current ? std::min(own, the_current->left()) : own;
 }
 
 void charge(Owner owner, int64_t bytes, Budget* budget) {

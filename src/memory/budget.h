@@ -38,6 +38,7 @@ class Budget {
   int64_t peak() const;  // the most it has held
   int64_t limit() const { return limit_; }
   bool has_line() const;  // its own, or that of what it is part of
+  int64_t left() const;   // below the nearer of these; kNoLimit: there is none
   // Throws Error{out_of_memory} with the numbers of the one whose line `bytes` more would cross.
   [[noreturn]] void refuse(Owner owner, int64_t bytes) const;
 
@@ -67,6 +68,8 @@ namespace account {
 
 // Whether a line holds what this thread charges: the process's, or its budget's.
 bool under_line() noexcept;
+// Bytes below the nearer of these, negative if it is crossed; kNoLimit: there is none.
+int64_t left() noexcept;
 // charge() and release() for the budget as well, where there is one.
 void charge(Owner owner, int64_t bytes, Budget* budget);
 void release(Owner owner, int64_t bytes, Budget* budget) noexcept;

@@ -127,11 +127,11 @@ int64_t live_bytes_bound(std::span<const OffsetItem> items) {
   return most;
 }
 
-Offsets assign_offsets(std::span<const OffsetItem> items) {
-  const int64_t bound = live_bytes_bound(items);
+Offsets assign_offsets(std::span<const OffsetItem> items, int64_t enough) {
+  const int64_t bound = std::max(live_bytes_bound(items), enough);
   Offsets best = place_in_order(items, order_by(items, size));
   const auto improve = [&](const std::vector<uint32_t>& order) {
-    if (best.total == bound) return;
+    if (best.total <= bound) return;
     Offsets other = place_in_order(items, order);
     if (other.total < best.total) best = std::move(other);
   };

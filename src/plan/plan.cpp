@@ -87,11 +87,11 @@ std::vector<Candidate> candidates(const Dataflow& flow, std::span<const int64_t>
 }
 
 // The one that needs the fewest bytes. Offsets are tried for those only that can still be better.
-Candidate best_of(std::vector<Candidate> list) {
+Candidate best_of(std::vector<Candidate> list, int64_t enough) {
   size_t best = 0;
-  list[0].offsets = assign_offsets(list[0].items);
-  for (size_t i = 1; i < list.size() && list[i].bound < list[best].offsets.total; ++i) {
-    list[i].offsets = assign_offsets(list[i].items);
+  list[0].offsets = assign_offsets(list[0].items, enough);
+  for (size_t i = 1; i < list.size() && std::max(list[i].bound, enough) < list[best].offsets.total; ++i) {
+    list[i].offsets = assign_offsets(list[i].items, enough);
     if (list[i].offsets.total < list[best].offsets.total) best = i;
   }
   return std::move(list[best]);
@@ -149,7 +149,7 @@ std::vector<PlanCopy> copies_of(const Dataflow& flow, const Candidate& c, const 
 
 Plan Plan::make(const Graph& graph, std::span<const int64_t> scratch, const PlanOptions& options) {
   const Dataflow flow(graph, options.reuse, !options.reorder, options.can);
-  const Candidate best = best_of(candidates(flow, scratch, options));
+  const Candidate best = best_of(candidates(flow, scratch, options), options.enough);
   Plan plan;
   plan.scratch_.assign(graph.nodes().size(), 0);
   for (size_t step = 0; step < best.order.size(); ++step) {

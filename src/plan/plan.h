@@ -18,8 +18,8 @@ class Capabilities;
 struct Place {
   enum class Kind : uint8_t { none, arena, input, variable, constant, output };
   Kind kind = Kind::none;  // none: nobody reads the value and its op need not run
-  // arena: byte offset, a multiple of 64 or what the device asks for. input, variable, output: index into the graph's list. constant: the
-  // NodeId.
+  // arena: byte offset, a multiple of 64 or what the device asks for. input, variable, output: index into the
+  // graph's list. constant: the NodeId.
   int64_t at = 0;
   bool operator==(const Place&) const = default;
 };
@@ -38,6 +38,8 @@ struct PlanOptions {
   bool reorder = true;  // false: nodes run in the graph's order
   // Of the device that it is for; nullptr: the CPU, whose rules are those of the ops.
   const Capabilities* can = nullptr;
+  // An arena of this many bytes is as good as a smaller one: nothing better is looked for.
+  int64_t enough = 0;
 };
 
 class Plan {

@@ -1,10 +1,12 @@
-// forecast(model, batch_size).
+// forecast(model, batch_size, memory).
 #include "common/no_memory.h"
 #include "data/settings.h"
+#include "memory/account.h"
 #include "plimsoll/error.h"
+#include "plimsoll/memory.h"
 #include "plimsoll/model.h"
-#include "train/memory_line.h"
 #include "train/model_body.h"
+#include "train/step_plan.h"
 
 namespace plimsoll {
 namespace {
@@ -20,14 +22,8 @@ TensorType batch_type(const Symbol& s, int64_t batch, bool drop_last, DType dtyp
   return {dtype, Shape(sizes)};
 }
 
-}  // namespace
-
-MemoryForecast forecast(const Model& model, int64_t batch_size) try {
-  require(bool(model), "forecast", "expected a model, got none");
-  require(batch_size > 0, "forecast", "expected a batch size > 0, got ", batch_size);
+BatchTypes batch_types(const Model& model, int64_t batch_size) {
   ModelBody& body = model.body();
-  require(body.trainer.compiled(), "forecast", "the model is not compiled");
-  require(!model.inputs().empty(), "forecast", "the model does not know its inputs; begin it with an Input");
   BatchTypes types;
   for (const Symbol& x : model.inputs()) types.x.push_back(batch_type(x, batch_size, false, x.dtype()));
   const PerOutput<Loss>& losses = body.trainer.args().loss;
@@ -39,7 +35,20 @@ MemoryForecast forecast(const Model& model, int64_t batch_size) try {
     const bool sparse = loss && loss->class_name() == "SparseCategoricalCrossentropy";
     types.y.push_back(batch_type(model.outputs()[i], batch_size, sparse, sparse ? DType::i32 : DType::f32));
   }
-  return forecast_step(body.trainer, types, data::Settings().batches_held());
+  return types;
+}
+
+}  // namespace
+
+MemoryForecast forecast(const Model& model, int64_t batch_size, const std::string& memory) try {
+  require(bool(model), "forecast", "expected a model, got none");
+  require(batch_size > 0, "forecast", "expected a batch size > 0, got ", batch_size);
+  ModelBody& body = model.body();
+  require(body.trainer.compiled(), "forecast", "the model is not compiled");
+  require(!model.inputs().empty(), "forecast", "the model does not know its inputs; begin it with an Input");
+  const int64_t line = memory.empty() ? account::kNoLimit : parse_memory(memory);
+  const auto types = [&](int64_t batch) { return batch_types(model, batch); };
+  return forecast_step(body.trainer, types, batch_size, data::Settings().batches_held(), line);
 } catch (const std::bad_alloc&) {
   no_memory("forecast");
 }

@@ -10,22 +10,10 @@
 #include "plimsoll/devices.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
+#include "train/step_plan.h"
 
 namespace plimsoll {
 namespace {
-
-int64_t charge_of(const std::vector<VariablePtr>& variables) {
-  int64_t sum = 0;
-  for (const VariablePtr& v : variables)
-    sum += Buffer::charge_for(byte_size(v->value.dtype(), v->value.shape()));
-  return sum;
-}
-
-struct Needed {
-  MemoryForecast step;
-  int64_t more;       // bytes at most beside what is held now
-  int64_t on_device;  // the same on the device, where there is one
-};
 
 // What is held, and what may be: by the process, or by one fit().
 struct Line {
@@ -48,79 +36,6 @@ bool give_up_all() {
   return any;
 }
 
-MemoryForecast on_host(const Trainer& trainer, const StepForecast& f, int64_t data) {
-  return {.weights = charge_of(trainer.network()->all_variables()),
-          .state = f.state,
-          .arena = f.program.arena,
-          .constants = f.program.constants,
-          .programs = f.program.program,
-          .data = data,
-          .layers = f.program.layers};
-}
-
-// What a device holds while batches of these types are trained on; inputs have two places.
-MemoryForecast::OnDevice device_forecast(const StepForecast& f, int64_t weights, int64_t batch) {
-  return {.weights = weights,
-          .state = f.state,
-          .arena = f.program.arena,
-          .constants = f.program.constants,
-          .data = 2 * batch};
-}
-
-// Bytes of it that are not there yet.
-int64_t more_on_device(const Trainer& trainer, const StepForecast& f, const MemoryForecast::OnDevice& all) {
-  int64_t there = std::min(trainer.device()->arena_bytes(), all.arena);
-  for (const std::vector<VariablePtr>& list :
-       {trainer.network()->all_variables(), trainer.optimizer().variables(), trainer.metric_states()}) {
-    for (const VariablePtr& v : list) {
-      if (v->value.buffer()->copy_on(trainer.device().get()))
-        there += byte_size(v->value.dtype(), v->value.shape());
-    }
-  }
-  if (f.program_to_come == 0) there += all.constants + all.data;
-  return std::max<int64_t>(all.total() - there, 0);
-}
-
-MemoryForecast as_forecast(const Trainer& trainer, const StepForecast& f, const BatchTypes& types,
-                           int64_t batches_held) {
-  MemoryForecast m = on_host(trainer, f, types.charge() * batches_held);
-  if (!trainer.device()) return m;
-  m.device = trainer.device()->name();
-  m.on_device = device_forecast(f, m.weights, types.charge());
-  m.arena = m.constants = 0;
-  return m;
-}
-
-// Steps over batches of `batch` records, and over the smaller last one.
-Needed needed(const Trainer& trainer, const Dataset& data, int64_t batch) {
-  const BatchTypes types = BatchTypes::of(data.types(), batch);
-  const StepForecast f = trainer.forecast(StepKind::train, types);
-  Needed n{as_forecast(trainer, f, types, data.batches_held()), 0, 0};
-  int64_t programs_to_come = f.program_to_come;
-  if (const int64_t rest = data.records().value_or(0) % batch; rest > 0) {
-    const StepForecast last = trainer.forecast(StepKind::train, BatchTypes::of(data.types(), rest));
-    n.step.constants += last.program.constants;
-    n.step.programs += last.program.program;
-    programs_to_come += last.program_to_come;
-  }
-  if (trainer.device()) n.on_device = more_on_device(trainer, f, n.step.on_device);
-  const int64_t arena = trainer.arena().bytes();
-  n.more = std::max<int64_t>(n.step.arena - arena, 0) + f.state_to_come + programs_to_come + n.step.data;
-  return n;
-}
-
-// The largest batch below `batch` that needs no more than `left` of `what`, 0 if none: what a step needs
-// grows with the batch.
-int64_t largest_batch(const Trainer& trainer, const Dataset& data, int64_t batch, int64_t Needed::*what,
-                      int64_t left) {
-  int64_t fits = 0, too_large = batch;
-  while (too_large - fits > 1) {
-    const int64_t middle = fits + (too_large - fits) / 2;
-    (needed(trainer, data, middle).*what <= left ? fits : too_large) = middle;
-  }
-  return fits;
-}
-
 std::string fits_text(int64_t batch) {
   return batch > 0 ? concat("the largest batch that fits is ", batch) : std::string("no batch fits");
 }
@@ -135,51 +50,171 @@ std::string heaviest(const MemoryForecast& f) {
   return list;
 }
 
-void check(const Trainer& trainer, const Dataset& data, const Budget* budget) {
-  const int64_t batch_size =
-      std::min(data.batch_size(), std::max<int64_t>(data.records().value_or(data.batch_size()), 1));
-  Line line = nearest(budget);
-  Needed n = needed(trainer, data, batch_size);
-  if (n.more > line.left() && give_up_all()) {
-    line = nearest(budget);
-    n = needed(trainer, data, batch_size);
-  }
-  if (n.more <= line.left()) return;
-  const MemoryForecast& f = n.step;
-  const int64_t fits = largest_batch(trainer, data, batch_size, &Needed::more, line.left());
-  const int64_t bytes = line.held + n.more;
-  const int64_t held = bytes - f.total();
-  fail(ErrorKind::out_of_memory, "fit", "a batch of ", batch_size, " needs ", memory_text(bytes),
-       ", allowed are ", memory_text(line.limit), " (weights ", memory_text(f.weights),
-       ", optimizer and metrics ", memory_text(f.state), ", the step ", memory_text(f.arena),
-       ", its Program ", memory_text(f.programs), ", batches ", memory_text(f.data),
-       held > 0 ? concat(", held already ", memory_text(held)) : std::string(), "); ", fits_text(fits),
-       "; heaviest layers: ", heaviest(f));
-}
+// What the steps of a fit() hold, planned under its line.
+class FitPlan {
+ public:
+  FitPlan(const Trainer& trainer, const Dataset& data, const Dataset* validation)
+      : trainer_(trainer), data_(data), validation_(validation) {}
 
-// The same for the device's own line.
-void check_device(const Trainer& trainer, const Dataset& data) {
-  DeviceAccount& account = trainer.device()->account();
-  if (account.limit() == account::kNoLimit) return;
-  const int64_t batch =
-      std::min(data.batch_size(), std::max<int64_t>(data.records().value_or(data.batch_size()), 1));
-  const int64_t left = account.limit() - account.used();
-  const Needed n = needed(trainer, data, batch);
-  if (n.on_device <= left) return;
-  const MemoryForecast::OnDevice& f = n.step.on_device;
-  fail(ErrorKind::out_of_memory, "fit", "a batch of ", batch, " needs ",
-       memory_text(account.used() + n.on_device), " on ", n.step.device, ", allowed are ",
-       memory_text(account.limit()), " (weights ", memory_text(f.weights), ", optimizer and metrics ",
-       memory_text(f.state), ", the step ", memory_text(f.arena), ", batches ", memory_text(f.data), "); ",
-       fits_text(largest_batch(trainer, data, batch, &Needed::on_device, left)),
-       "; heaviest layers: ", heaviest(n.step));
-}
+  // Throws MemoryLineError if it cannot be held; else what the arena may have.
+  int64_t check(const Budget* budget) const {
+    const int64_t batch = batch_of(data_);
+    Line line = nearest(budget);
+    StepPlan p = plan(batch, line.left());
+    if (p.step.program.again > 0 || !p.fits) {
+      if (give_up_all()) line = nearest(budget);
+      p = plan(batch, line.left());
+    }
+    if (!p.fits) refuse(batch, line, p);
+    return p.arena_line;
+  }
+
+  // The same for the device's own line.
+  int64_t check_device() const {
+    const DeviceAccount& account = trainer_.device()->account();
+    if (account.limit() == account::kNoLimit) return account::kNoLimit;
+    const int64_t batch = batch_of(data_);
+    const Line line{account.used(), account.limit()};
+    const StepPlan p = plan_on_device(batch, line.left());
+    if (!p.fits) refuse_device(batch, line, p);
+    return p.arena_line;
+  }
+
+ private:
+  static int64_t batch_of(const Dataset& data) {
+    return std::min(data.batch_size(), std::max<int64_t>(data.records().value_or(data.batch_size()), 1));
+  }
+  static BatchTypes types_of(const Dataset& data, int64_t batch) {
+    return BatchTypes::of(data.types(), batch);
+  }
+  int64_t arena_held() const { return trainer_.device() ? 0 : trainer_.arena().bytes(); }
+
+  // Programs of the smaller last batch and of validation, and the batches of the latter, beside `arena`.
+  int64_t beside_steps(int64_t batch, int64_t arena_line, bool* fit) const {
+    int64_t sum = 0;
+    const auto add = [&](StepKind kind, const BatchTypes& types) {
+      StepForecast f = trainer_.forecast(kind, types, account::kNoLimit);
+      if (!trainer_.device() && f.program.arena > arena_line)
+        f = trainer_.forecast(kind, types, std::max<int64_t>(arena_line, 0));
+      *fit = *fit && f.program.fits;
+      sum += f.program_to_come;
+    };
+    if (const int64_t rest = data_.records().value_or(0) % batch; rest > 0)
+      add(StepKind::train, types_of(data_, rest));
+    if (validation_ != nullptr) {
+      const BatchTypes types = types_of(*validation_, batch_of(*validation_));
+      add(StepKind::test, types);
+      sum += types.charge() * validation_->batches_held();
+    }
+    return sum;
+  }
+
+  // `left`: what may be taken beside what is held now.
+  StepPlan plan(int64_t batch, int64_t left) const {
+    const BatchTypes types = types_of(data_, batch);
+    const int64_t batches = types.charge() * data_.batches_held();
+    bool others_fit = true;
+    int64_t others = beside_steps(batch, account::kNoLimit, &others_fit);
+    const auto beside = [&](const StepForecast& f) {
+      return f.state_to_come + f.program_to_come + batches + others;
+    };
+    const int64_t room = left + arena_held();
+    if (trainer_.device()) {
+      StepPlan p{.step = trainer_.forecast(StepKind::train, types, account::kNoLimit)};
+      p.beside = p.need = beside(p.step);
+      p.fits = p.beside <= room;
+      return p;
+    }
+    StepPlan p = plan_step(trainer_, StepKind::train, types, room, beside);
+    if (!p.fits || others == 0) return p;
+    others = beside_steps(batch, p.arena_line, &others_fit);
+    p.beside = beside(p.step);
+    p.arena_line = std::min(p.arena_line, room - p.beside);
+    p.fits = others_fit && p.step.program.arena <= p.arena_line;
+    return p;
+  }
+
+  StepPlan plan_on_device(int64_t batch, int64_t left) const {
+    const BatchTypes types = types_of(data_, batch);
+    const auto beside = [&](const StepForecast& f) { return more_on_device(f, 2 * types.charge()); };
+    return plan_step(trainer_, StepKind::train, types, left + trainer_.device()->arena_bytes(), beside);
+  }
+
+  // Beside the arena, what is not there yet; inputs have two places.
+  int64_t more_on_device(const StepForecast& f, int64_t data) const {
+    int64_t more = f.program_to_come == 0 ? 0 : f.program.constants + data;
+    int64_t there = 0, all = f.state;
+    for (const VariablePtr& v : trainer_.network()->all_variables())
+      all += Buffer::charge_for(byte_size(v->value.dtype(), v->value.shape()));
+    for (const std::vector<VariablePtr>& list :
+         {trainer_.network()->all_variables(), trainer_.optimizer().variables(), trainer_.metric_states()}) {
+      for (const VariablePtr& v : list) {
+        if (v->value.buffer()->copy_on(trainer_.device().get()))
+          there += byte_size(v->value.dtype(), v->value.shape());
+      }
+    }
+    return more + std::max<int64_t>(all - there, 0);
+  }
+
+  [[noreturn]] void refuse(int64_t batch, const Line& line, const StepPlan& p) const {
+    const int64_t held = line.held - arena_held();
+    const int64_t largest = largest_batch(batch, [&](int64_t n) { return plan(n, line.left()).fits; });
+    const StepPlan smallest = plan(batch, -arena_held());
+    const MemoryForecast f = forecast_of(batch);
+    const int64_t need = held + p.need, already = need - f.total();
+    throw MemoryLineError(
+        "fit",
+        concat("a batch of ", batch, " needs ", memory_text(need), ", allowed are ", memory_text(line.limit),
+               " (weights ", memory_text(f.weights), ", optimizer and metrics ", memory_text(f.state),
+               ", the step ", memory_text(f.arena), ", its Program ", memory_text(f.programs), ", batches ",
+               memory_text(f.data),
+               already > 0 ? concat(", held already ", memory_text(already)) : std::string(), "); ",
+               rest(held + smallest.bytes(), largest, f)),
+        numbers(line, need, held + smallest.bytes(), batch, largest, f));
+  }
+
+  [[noreturn]] void refuse_device(int64_t batch, const Line& line, const StepPlan& p) const {
+    const int64_t held = line.held - trainer_.device()->arena_bytes();
+    const int64_t least = held + plan_on_device(batch, -trainer_.device()->arena_bytes()).bytes();
+    const MemoryForecast m = forecast_of(batch);
+    const MemoryForecast::OnDevice& f = m.on_device;
+    const int64_t largest =
+        largest_batch(batch, [&](int64_t n) { return plan_on_device(n, line.left()).fits; });
+    throw MemoryLineError(
+        "fit",
+        concat("a batch of ", batch, " needs ", memory_text(held + p.need), " on ", m.device,
+               ", allowed are ", memory_text(line.limit), " (weights ", memory_text(f.weights),
+               ", optimizer and metrics ", memory_text(f.state), ", the step ", memory_text(f.arena),
+               ", batches ", memory_text(f.data), "); ", rest(least, largest, m)),
+        numbers(line, held + p.need, least, batch, largest, m));
+  }
+
+  MemoryForecast forecast_of(int64_t batch) const {
+    const auto types = [&](int64_t n) { return types_of(data_, n); };
+    return forecast_step(trainer_, types, batch, data_.batches_held(), account::kNoLimit);
+  }
+
+  static std::string rest(int64_t least, int64_t largest, const MemoryForecast& f) {
+    return concat("the least line that would do is ", memory_text(least), "; ", fits_text(largest),
+                  "; heaviest layers: ", heaviest(f));
+  }
+
+  static MemoryLineError::Numbers numbers(const Line& line, int64_t need, int64_t least, int64_t batch,
+                                          int64_t largest, const MemoryForecast& f) {
+    return {.line = line.limit,
+            .need = need,
+            .least = least,
+            .batch = batch,
+            .largest_batch = largest,
+            .layers = f.layers};
+  }
+
+  const Trainer& trainer_;
+  const Dataset& data_;
+  const Dataset* validation_;
+};
 
 }  // namespace
-
-MemoryForecast forecast_step(const Trainer& trainer, const BatchTypes& types, int64_t batches_held) {
-  return as_forecast(trainer, trainer.forecast(StepKind::train, types), types, batches_held);
-}
 
 MemoryLine::MemoryLine(const std::string& memory, Trainer& trainer) : trainer_(trainer) {
   for (std::string_view rest = memory; !rest.empty();) {
@@ -211,6 +246,7 @@ MemoryLine::DeviceLine::~DeviceLine() {
 }
 
 MemoryLine::~MemoryLine() {
+  if (arena_line_) trainer_.set_arena_line(account::kNoLimit);
   if (counts_model_) trainer_.budget().set_whole(nullptr);
 }
 
@@ -236,15 +272,24 @@ void MemoryLine::count_held(const Dataset& data, const Dataset* validation) {
 }
 
 void MemoryLine::begin(const Dataset& data, const Dataset* validation) {
-  if (trainer_.device()) check_device(trainer_, data);
+  const FitPlan plan(trainer_, data, validation);
+  int64_t line = account::kNoLimit;
+  if (trainer_.device()) line = plan.check_device();
   if (budget_) count_held(data, validation);
-  if (nearest(budget_.get()).limit == account::kNoLimit) return;
-  // What is planned under a line is planned as it is then made, but the refusal is the one with the numbers.
-  if (budget_) {
-    scope_.emplace(budget_);
-    budget_->set_refusing(false);
+  if (nearest(budget_.get()).limit != account::kNoLimit) {
+    // What is planned under a line is planned as it is then made, but the refusal is the one with the
+    // numbers.
+    if (budget_) {
+      scope_.emplace(budget_);
+      budget_->set_refusing(false);
+    }
+    const int64_t host = plan.check(budget_.get());
+    if (!trainer_.device()) line = host;
   }
-  check(trainer_, data, budget_.get());
+  if (line != account::kNoLimit) {
+    arena_line_ = true;
+    trainer_.set_arena_line(line);
+  }
   if (budget_) budget_->set_refusing(true);
 }
 

@@ -13,8 +13,6 @@
 
 namespace plimsoll {
 
-MemoryForecast forecast_step(const Trainer& trainer, const BatchTypes& types, int64_t batches_held);
-
 // A Budget with the line given as `memory` (FitArgs; empty: none, only the process's line holds), and the
 // lines of devices named there. From begin() to its end all that this thread and the readers' threads take
 // counts in it, and all that the model and the data hold. Belongs to the thread that made it.
@@ -25,8 +23,8 @@ class MemoryLine {
   MemoryLine(const MemoryLine&) = delete;
   MemoryLine& operator=(const MemoryLine&) = delete;
 
-  // Throws Error{out_of_memory} with the numbers if training on this data would cross this line or the
-  // process's. validation (optional: nullptr).
+  // Plans the steps so that they stay under this line and the process's; throws MemoryLineError if they
+  // cannot. validation (optional: nullptr).
   void begin(const Dataset& data, const Dataset* validation);
 
  private:
@@ -49,7 +47,7 @@ class MemoryLine {
   std::shared_ptr<Budget> budget_;  // nullptr: none
   std::vector<DeviceLine> devices_;
   std::optional<BudgetScope> scope_;
-  bool counts_model_ = false;
+  bool counts_model_ = false, arena_line_ = false;
 };
 
 }  // namespace plimsoll

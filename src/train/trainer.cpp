@@ -150,6 +150,16 @@ const std::shared_ptr<Device>& Trainer::device() const {
   return *device_;
 }
 
+void Trainer::set_arena_line(int64_t bytes) {
+  const InUse::Turn turn(in_use_, "fit", kOneAtATime);
+  arena_line_ = bytes;
+  programs_.drop_if([&](const Ready& r) {
+    const MemoryReport& m = r.program.memory();
+    return m.arena > bytes || m.again > 0;
+  });
+  if (arena_->bytes() > bytes) arena_->trim(bytes);
+}
+
 void Trainer::forget_programs() {
   programs_.drop_if([](const Ready&) { return true; });
 }
@@ -222,11 +232,12 @@ void Trainer::trace_step(Trace& trace, StepKind kind, const BatchTypes& types, c
   trace.add_updates();
 }
 
-CompileOptions Trainer::compile_options() const {
+CompileOptions Trainer::compile_options(int64_t arena_line) const {
   CompileOptions options;
   options.threads = args_.threads;
   options.arena = arena_;
   options.device = device();
+  options.memory = arena_line;
   return options;
 }
 
@@ -237,7 +248,8 @@ Trainer::Programs::Loan Trainer::make_program(StepKind kind, BatchTypes types) {
   std::unique_ptr<Objective> first;  // whose sums may be half made until there is a program
   trace_step(trace, kind, types, {optimizer_.get(), objective_ ? objective_ : first});
   const size_t hash = hash_step(kind, types);
-  Ready ready{kind, std::move(types), Program::compile(graph, compile_options())};
+  Ready ready{kind, std::move(types),
+              Program::compile(graph, compile_options(arena_line_ == account::kNoLimit ? -1 : arena_line_))};
   const int64_t bytes = ready.bytes();
   Programs::Loan loan = programs_.add(hash, std::move(ready), bytes);
   const int64_t copy = network_->count_params() * static_cast<int64_t>(sizeof(float));
@@ -246,7 +258,7 @@ Trainer::Programs::Loan Trainer::make_program(StepKind kind, BatchTypes types) {
   return loan;
 }
 
-StepForecast Trainer::forecast(StepKind kind, const BatchTypes& types) const {
+StepForecast Trainer::forecast(StepKind kind, const BatchTypes& types, int64_t arena_line) const {
   require(compiled(), "forecast",
           "the model is not compiled; call compile() with an optimizer and a loss first");
   // Copies share the variables there are; those the step would add are the copies' alone.
@@ -258,7 +270,7 @@ StepForecast Trainer::forecast(StepKind kind, const BatchTypes& types) const {
     const PlannedState planned;
     trace_step(trace, kind, types, {&optimizer, objective});
   }
-  StepForecast f{.program = Program::forecast(graph, compile_options())};
+  StepForecast f{.program = Program::forecast(graph, compile_options(arena_line))};
   if (!has_program(kind, types)) f.program_to_come = f.program.program + f.program.constants;
   std::vector<VariablePtr> there = optimizer_->variables(), all = optimizer.variables();
   const auto add = [](std::vector<VariablePtr>& list, const std::vector<VariablePtr>& more) {

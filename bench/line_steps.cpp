@@ -1,0 +1,107 @@
+// What a step takes under a line: each model at 50, 30 and 20 % of the arena it has without one.
+//   line_steps [--plan] [--rounds N] [MODEL ...]       --plan: what the planner expects, without running
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "models/models.h"
+#include "plimsoll/error.h"
+#include "plimsoll/memory.h"
+#include "plimsoll/program.h"
+
+namespace {
+
+using namespace plimsoll;
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+struct Contender {
+  int share;
+  models::Weights weights{};
+  std::unique_ptr<Program> program = nullptr;
+  std::vector<Tensor> outputs = std::vector<Tensor>(1);
+  std::vector<double> seconds = {};
+};
+
+struct Arguments {
+  bool plan = false;
+  int rounds = 9;
+  std::vector<std::string> models = {};
+};
+
+void print_plan(const Contender& c, int64_t all, double planning, const MemoryReport& m) {
+  std::printf(
+      "  %3d %%: arena %8.2f MiB (%5.1f %%)  %s  expected %.3fx (bound %.3fx)  %lld run again  planned in "
+      "%.2f s\n",
+      c.share, static_cast<double>(m.arena) / (1 << 20),
+      100.0 * static_cast<double>(m.arena) / static_cast<double>(all), m.fits ? "fits" : "DOES NOT FIT",
+      1 + m.extra_seconds / m.seconds, 1 + m.least_extra / m.seconds, static_cast<long long>(m.again),
+      planning);
+}
+
+void run_model(const models::Model& model, const Arguments& a) {
+  std::printf("%s\n", std::string(model.name).c_str());
+  std::vector<std::unique_ptr<Contender>> list;
+  const std::vector<Tensor> inputs = models::sample_batch(model, model.batch);
+  int64_t all = 0;
+  for (const int share : {100, 50, 30, 20}) {
+    auto c = std::make_unique<Contender>(Contender{share});
+    const Graph graph = models::train_graph(model, c->weights, model.batch);
+    CompileOptions options;
+    if (share < 100) options.memory = all * share / 100;
+    const auto start = Clock::now();
+    const MemoryReport m = Program::forecast(graph, options);
+    if (share == 100) all = m.arena;
+    print_plan(*c, all, since(start), m);
+    if (!m.fits || a.plan) continue;
+    c->program = std::make_unique<Program>(Program::compile(graph, options));
+    c->program->run(inputs, c->outputs);
+    list.push_back(std::move(c));
+  }
+  for (int round = 0; round < a.rounds; ++round) {
+    for (const auto& c : list) {
+      const auto start = Clock::now();
+      c->program->run(inputs, c->outputs);
+      c->seconds.push_back(since(start));
+    }
+  }
+  double unlimited = 0;
+  for (const auto& c : list) {
+    std::nth_element(c->seconds.begin(), c->seconds.begin() + a.rounds / 2, c->seconds.end());
+    const double median = c->seconds[static_cast<size_t>(a.rounds / 2)];
+    if (c->share == 100) unlimited = median;
+    std::printf("  %3d %%: %9.2f ms a step, %.3fx\n", c->share, 1e3 * median, median / unlimited);
+  }
+  std::fflush(stdout);
+}
+
+Arguments parse(int argc, char** argv) {
+  Arguments a;
+  for (int i = 1; i < argc; ++i) {
+    const std::string arg = argv[i];
+    if (arg == "--plan")
+      a.plan = true;
+    else if (arg == "--rounds" && i + 1 < argc)
+      a.rounds = std::max(1, std::atoi(argv[++i]));
+    else
+      a.models.push_back(arg);
+  }
+  if (a.models.empty()) {
+    for (const models::Model& m : models::bench_models()) a.models.emplace_back(m.name);
+  }
+  return a;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const Arguments a = parse(argc, argv);
+  for (const std::string& name : a.models) run_model(models::get_model(name), a);
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "%s\n", e.what());
+  return 1;
+}

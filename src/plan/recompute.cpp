@@ -1,0 +1,105 @@
+#include "plan/recompute.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace plimsoll {
+namespace {
+
+// A plan with more runs than this many times the nodes is not worth having.
+constexpr size_t kMostRepeats = 4;
+// Execs replayed in all: about half a second.
+constexpr size_t kWork = 6'000'000;
+// Of the bytes over the target, the part that goes before the peak is looked for again.
+constexpr double kAtOnce = 0.3;
+constexpr uint16_t kMostDrops = 4;
+// Many places may have to give way before the peak falls; so many tries without that are enough.
+size_t most_tries(size_t nodes) { return 32 + nodes / 4; }
+
+}  // namespace
+
+Recompute::Recompute(Replay& replay, double far)
+    : replay_(replay), far_(far), most_execs_(0), work_left_(kWork), drops_(replay.gaps(), 0) {
+  replay_.run(drops_, SIZE_MAX);
+  most_execs_ = kMostRepeats * replay_.execs().size();
+  lowest_ = replay_.peak();
+  at_lowest_ = drops_;
+}
+
+bool Recompute::replay(const Replay::Drops& drops) {
+  const bool done = replay_.run(drops, most_execs_);
+  work_left_ -= std::min(work_left_, replay_.execs().size() + 1);
+  return done;
+}
+
+// Drops values that are idle at the peak: those that bring most bytes, for the longest time, for the least
+// seconds.
+bool Recompute::drop_some(int64_t target) {
+  const size_t at = replay_.peak_at();
+  replay_.idle_at(at, idle_);
+  std::erase_if(idle_, [&](const Replay::Idle& i) { return drops_[i.gap] >= kMostDrops; });
+  if (idle_.empty()) return false;
+  const auto worth = [&](const Replay::Idle& i) {
+    const double distance = static_cast<double>(i.next) - static_cast<double>(at);
+    return static_cast<double>(i.bytes) * std::pow(distance, far_) / i.seconds;
+  };
+  std::vector<std::pair<double, size_t>> order;
+  for (size_t i = 0; i < idle_.size(); ++i) order.emplace_back(-worth(idle_[i]), i);
+  std::sort(order.begin(), order.end());
+  const auto enough = static_cast<int64_t>(kAtOnce * static_cast<double>(replay_.peak() - target));
+  int64_t freed = 0;
+  for (const auto& [value, i] : order) {
+    ++drops_[idle_[i].gap];
+    freed += idle_[i].bytes;
+    if (freed >= enough) break;
+  }
+  return true;
+}
+
+bool Recompute::reach(int64_t target) {
+  bool done = replay(drops_);
+  const size_t most = most_tries(most_execs_ / kMostRepeats);
+  for (size_t tries = 0; done && replay_.peak() > target && tries < most; ++tries) {
+    if (work_left_ == 0 || !drop_some(target)) break;
+    done = replay(drops_);
+    if (done && replay_.peak() < lowest_) {
+      lowest_ = replay_.peak();
+      at_lowest_ = drops_;
+      tries = 0;
+    }
+  }
+  if (done && replay_.peak() <= target) return true;
+  drops_ = at_lowest_;
+  replay(drops_);
+  return false;
+}
+
+void Recompute::undo(int64_t target) {
+  std::vector<uint32_t> gaps;
+  for (uint32_t g = 0; g < drops_.size(); ++g) {
+    if (drops_[g] > 0) gaps.push_back(g);
+  }
+  std::stable_sort(gaps.begin(), gaps.end(), [&](uint32_t a, uint32_t b) {
+    return replay_.seconds_of_gap(a) > replay_.seconds_of_gap(b);
+  });
+  Replay::Drops best = drops_;
+  replay(best);
+  double extra = replay_.extra_seconds();
+  const size_t work = std::min(work_left_, kWork / 3);
+  const size_t stop = work_left_ - work;
+  for (const uint32_t g : gaps) {
+    if (work_left_ <= stop) break;
+    while (best[g] > 0) {
+      --best[g];
+      if (replay(best) && replay_.peak() <= target && replay_.extra_seconds() <= extra) {
+        extra = replay_.extra_seconds();
+        continue;
+      }
+      ++best[g];
+      break;
+    }
+  }
+  replay(best);
+}
+
+}  // namespace plimsoll
