@@ -3,10 +3,21 @@
 
 #include "command.h"
 #include "plimsoll/devices.h"
+#include "plimsoll/memory.h"
 
 namespace {
 
 constexpr double kGiB = 1 << 30;
+
+void print_line() {
+  fmt::print(
+      "memory line, from the first that is set, else the least of the system's (nine tenths of it):\n");
+  for (const plimsoll::MemorySource& s : plimsoll::memory_sources()) {
+    const bool set = s.bytes != INT64_MAX;
+    fmt::print("  {} {}: {}\n", s.decided ? "->" : "  ", s.name,
+               set ? plimsoll::memory_text(s.bytes) : "not set");
+  }
+}
 
 void run() {
   for (const plimsoll::DeviceInfo& device : plimsoll::devices()) {
@@ -21,6 +32,7 @@ void run() {
                static_cast<double>(device.memory_free) / kGiB);
     for (const std::string& limit : device.limits) fmt::print("  limit: {}\n", limit);
   }
+  print_line();
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "memory/budget.h"
 #include "memory/buffer.h"
 #include "memory/charge.h"
+#include "memory/line.h"
 #include "passes/passes.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
@@ -20,10 +21,15 @@ namespace {
 
 PlanOptions plan_options(const CompileOptions& o) { return {.reuse = !o.no_reuse, .reorder = !o.no_reuse}; }
 
+// An arena of fewer bytes is not worth asking the system about.
+constexpr int64_t kMuch = 32 << 20;
+
 // What the lines around this thread leave for the arena, with what it has; what can be made again goes first.
 int64_t arena_left(int64_t wanted, int64_t program, const Arena* arena) {
   const auto left = [&] {
-    const int64_t bytes = account::left();
+    int64_t bytes = account::left();
+    // Without a line, what the system has. Asked where it matters.
+    if (bytes == account::kNoLimit && wanted >= kMuch) bytes = line::room();
     return bytes == account::kNoLimit ? kNoLine : bytes - program + (arena ? arena->bytes() : 0);
   };
   while (left() < wanted && account::reclaim()) {
@@ -225,6 +231,7 @@ Program::Body& Program::body() const {
 }
 
 Program Program::compile(const Graph& graph, const CompileOptions& options) {
+  line::ensure();
   try {
     const SharedPrimitives shared;
     return Program(options.device ? Body::on_device(prepared(graph, options), options)

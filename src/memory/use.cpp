@@ -2,6 +2,7 @@
 
 #include "common/bytes.h"
 #include "memory/account.h"
+#include "memory/line.h"
 #include "memory/readings.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
@@ -26,6 +27,7 @@ int64_t whole_memory() {
 }  // namespace
 
 MemoryUse memory_use() {
+  line::ensure();
   MemoryUse use{.engine = account::used(), .engine_peak = account::peak(), .limit = account::limit()};
   if (const auto process = readings::process()) {
     use.resident = process->resident;
@@ -35,11 +37,6 @@ MemoryUse memory_use() {
 }
 
 int64_t parse_memory(std::string_view text) { return parse_bytes(text, whole_memory()); }
-
-void set_memory_limit(int64_t bytes) {
-  require(bytes > 0, "memory", "expected a line above 0 bytes, got ", bytes);
-  account::set_limit(bytes);
-}
 
 std::string memory_text(int64_t bytes) { return bytes_text(bytes); }
 
