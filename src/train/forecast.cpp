@@ -22,6 +22,8 @@ TensorType batch_type(const Symbol& s, int64_t batch, bool drop_last, DType dtyp
   return {dtype, Shape(sizes)};
 }
 
+}  // namespace
+
 BatchTypes batch_types(const Model& model, int64_t batch_size) {
   ModelBody& body = model.body();
   BatchTypes types;
@@ -37,8 +39,6 @@ BatchTypes batch_types(const Model& model, int64_t batch_size) {
   }
   return types;
 }
-
-}  // namespace
 
 MemoryForecast forecast(const Model& model, int64_t batch_size, const std::string& memory) try {
   require(bool(model), "forecast", "expected a model, got none");

@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "memory/arena.h"
 #include "memory/buffer.h"
+#include "memory/line.h"
 #include "plimsoll/devices.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
@@ -126,9 +127,10 @@ class FitPlan {
       return p;
     }
     StepPlan p = plan_step(trainer_, StepKind::train, types, room, beside);
-    if (!p.fits || others == 0) return p;
-    others = beside_steps(batch, p.arena_line, &others_fit);
+    if (others == 0) return p;
+    others = beside_steps(batch, p.fits ? p.arena_line : p.step.program.arena, &others_fit);
     p.beside = beside(p.step);
+    if (!p.fits) return p;
     p.arena_line = std::min(p.arena_line, room - p.beside);
     p.fits = others_fit && p.step.program.arena <= p.arena_line;
     return p;
@@ -159,7 +161,8 @@ class FitPlan {
   [[noreturn]] void refuse(int64_t batch, const Line& line, const StepPlan& p) const {
     const int64_t held = line.held - arena_held();
     const int64_t largest = largest_batch(batch, [&](int64_t n) { return plan(n, line.left()).fits; });
-    const StepPlan smallest = plan(batch, -arena_held());
+    const int64_t least = held + least_room(plan(batch, -arena_held()),
+                                            [&](int64_t room) { return plan(batch, room - arena_held()); });
     const MemoryForecast f = forecast_of(batch);
     const int64_t need = held + p.need, already = need - f.total();
     throw MemoryLineError(
@@ -169,13 +172,16 @@ class FitPlan {
                ", the step ", memory_text(f.arena), ", its Program ", memory_text(f.programs), ", batches ",
                memory_text(f.data),
                already > 0 ? concat(", held already ", memory_text(already)) : std::string(), "); ",
-               rest(held + smallest.bytes(), largest, f)),
-        numbers(line, need, held + smallest.bytes(), batch, largest, f));
+               rest(least, largest, f)),
+        numbers(line, need, least, batch, largest, f));
   }
 
   [[noreturn]] void refuse_device(int64_t batch, const Line& line, const StepPlan& p) const {
     const int64_t held = line.held - trainer_.device()->arena_bytes();
-    const int64_t least = held + plan_on_device(batch, -trainer_.device()->arena_bytes()).bytes();
+    const int64_t there = trainer_.device()->arena_bytes();
+    const int64_t least = held + least_room(plan_on_device(batch, -there), [&](int64_t room) {
+                            return plan_on_device(batch, room - there);
+                          });
     const MemoryForecast m = forecast_of(batch);
     const MemoryForecast::OnDevice& f = m.on_device;
     const int64_t largest =
@@ -246,7 +252,11 @@ MemoryLine::DeviceLine::~DeviceLine() {
 }
 
 MemoryLine::~MemoryLine() {
-  if (arena_line_) trainer_.set_arena_line(account::kNoLimit);
+  try {
+    trainer_.set_arena_line(account::kNoLimit);
+  } catch (const Error&) {
+    // Another thread uses the model: the next fit() draws its own.
+  }
   if (counts_model_) trainer_.budget().set_whole(nullptr);
 }
 
@@ -272,6 +282,7 @@ void MemoryLine::count_held(const Dataset& data, const Dataset* validation) {
 }
 
 void MemoryLine::begin(const Dataset& data, const Dataset* validation) {
+  line::ensure();
   const FitPlan plan(trainer_, data, validation);
   int64_t line = account::kNoLimit;
   if (trainer_.device()) line = plan.check_device();
@@ -286,10 +297,7 @@ void MemoryLine::begin(const Dataset& data, const Dataset* validation) {
     const int64_t host = plan.check(budget_.get());
     if (!trainer_.device()) line = host;
   }
-  if (line != account::kNoLimit) {
-    arena_line_ = true;
-    trainer_.set_arena_line(line);
-  }
+  trainer_.set_arena_line(line);
   if (budget_) budget_->set_refusing(true);
 }
 

@@ -47,7 +47,7 @@ class MemoryLine {
   std::shared_ptr<Budget> budget_;  // nullptr: none
   std::vector<DeviceLine> devices_;
   std::optional<BudgetScope> scope_;
-  bool counts_model_ = false, arena_line_ = false;
+  bool counts_model_ = false;
 };
 
 }  // namespace plimsoll

@@ -59,6 +59,12 @@ StepPlan plan_step(const Trainer& trainer, StepKind kind, const BatchTypes& type
     p.arena_line = std::min(p.arena_line, room - p.beside);
   }
   p.fits = p.step.program.arena <= p.arena_line;
+  if (!p.fits && p.step.program.fits) {
+    p.step = trainer.forecast(kind, types, 0);
+    p.beside = beside(p.step);
+    p.arena_line = room - p.beside;
+    p.fits = p.step.program.arena <= p.arena_line;
+  }
   return p;
 }
 
@@ -69,6 +75,15 @@ int64_t largest_batch(int64_t batch, const std::function<bool(int64_t)>& fits) {
     (fits(middle) ? good : too_large) = middle;
   }
   return good;
+}
+
+int64_t least_room(StepPlan smallest, const std::function<StepPlan(int64_t)>& plan) {
+  constexpr int kTries = 8;
+  constexpr int64_t kPart = 100;
+  int64_t room = smallest.least();
+  for (int i = 0; i < kTries && room < smallest.need && !plan(room).fits; ++i)
+    room = std::min(smallest.need, room + room / kPart + 1);
+  return room;
 }
 
 MemoryForecast forecast_step(const Trainer& trainer, const std::function<BatchTypes(int64_t)>& types,
@@ -86,7 +101,7 @@ MemoryForecast forecast_step(const Trainer& trainer, const std::function<BatchTy
   m.fits = p.fits;
   if (line == account::kNoLimit) return with_device(trainer, std::move(m), data);
   m.line = line;
-  m.least = plan(batch, 0).bytes();
+  m.least = least_room(plan(batch, 0), [&](int64_t room) { return plan(batch, room); });
   const auto fits = [&](int64_t n) { return plan(n, line).fits; };
   m.largest_batch = p.fits ? batch : largest_batch(batch, fits);
   if (p.fits) {

@@ -1,6 +1,7 @@
 // A training step planned under a line: what it holds, whether it fits, and if not, what would.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 
 #include "train/trainer.h"
@@ -17,6 +18,8 @@ struct StepPlan {
   int64_t arena_line = 0;  // what the arena may have
   int64_t need = 0;        // arena and the rest, without a line
   int64_t bytes() const { return step.program.arena + beside; }
+  // Of a plan for no room: values made again need a larger Program, which may take what they save.
+  int64_t least() const { return std::min(need, bytes()); }
 };
 
 // Steps of this kind with no more than `room` bytes for the arena and what is beside it. Where they cannot
@@ -26,6 +29,14 @@ StepPlan plan_step(const Trainer& trainer, StepKind kind, const BatchTypes& type
 
 // The largest batch below `batch` for which `fits` holds, 0 if none: what a step needs grows with the batch.
 int64_t largest_batch(int64_t batch, const std::function<bool(int64_t)>& fits);
+
+// The least room of which `plan` says that it fits, from one that may be too small on: what is beside the
+// arena depends on the plan.
+int64_t least_room(StepPlan smallest, const std::function<StepPlan(int64_t room)>& plan);
+
+// Of a batch for the model, targets as its losses want them. Throws Error{invalid_argument} if a size is not
+// known.
+BatchTypes batch_types(const Model& model, int64_t batch_size);
 
 // What a fit() of this model alone holds with such batches, under a line (kNoLimit: none).
 MemoryForecast forecast_step(const Trainer& trainer, const std::function<BatchTypes(int64_t)>& types,

@@ -151,6 +151,7 @@ const std::shared_ptr<Device>& Trainer::device() const {
 }
 
 void Trainer::set_arena_line(int64_t bytes) {
+  if (bytes == arena_line_) return;
   const InUse::Turn turn(in_use_, "fit", kOneAtATime);
   arena_line_ = bytes;
   programs_.drop_if([&](const Ready& r) {
@@ -284,6 +285,18 @@ StepForecast Trainer::forecast(StepKind kind, const BatchTypes& types, int64_t a
     if (std::find(there.begin(), there.end(), v) == there.end()) f.state_to_come += charge;
   }
   return f;
+}
+
+Program Trainer::planned(StepKind kind, const BatchTypes& types, int64_t arena_line) const {
+  OptimizerState optimizer = *optimizer_;
+  std::unique_ptr<Objective> objective = objective_ ? std::make_unique<Objective>(*objective_) : nullptr;
+  Graph graph;
+  Trace trace(graph, kind == StepKind::train);
+  const PlannedState planned;
+  trace_step(trace, kind, types, {&optimizer, objective});
+  CompileOptions options = compile_options(arena_line);
+  options.arena = nullptr;
+  return Program::compile(graph, options);
 }
 
 bool Trainer::has_program(StepKind kind, const BatchTypes& types) const {

@@ -53,6 +53,8 @@ class Trainer {
   // What prepare() would take with this line for the arena (kNoLimit: none). Nothing changes but that a
   // network whose input was not known is built.
   StepForecast forecast(StepKind kind, const BatchTypes& types, int64_t arena_line) const;
+  // Such a program that is never run: its state has no bytes.
+  Program planned(StepKind kind, const BatchTypes& types, int64_t arena_line) const;
   // What the arena of the programs may have from now on; those that are planned otherwise are made anew.
   // kNoLimit: what the lines around leave when one is made.
   void set_arena_line(int64_t bytes);
