@@ -11,13 +11,14 @@
 #include "outputs.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
+#include "plimsoll/memory_report.h"
 
 namespace {
 
 using namespace plimsoll;
 
 struct TrainOptions {
-  std::string model, save, plot, memory;
+  std::string model, save, plot, memory, memory_report;
   cli::CompileOptions compile;
   cli::DataArguments data;
   std::string validation;
@@ -70,6 +71,7 @@ void say(const TrainOptions& a, const std::string& event, const std::string& fil
 void run(const TrainOptions& a) {
   cli::check_writable("--save", a.save, {".keras", ".h5", ".hdf5"});
   cli::check_writable("--plot", a.plot, {".svg"});
+  cli::check_writable("--memory-report", a.memory_report, {".html"});
   if (a.seeded) set_random_seed(a.seed);
   Model model = cli::open_model(a.model);
   cli::compile(model, a.compile);
@@ -82,6 +84,12 @@ void run(const TrainOptions& a) {
   }
   if (!a.json && !model.inputs().empty())
     fmt::print("{}", cli::forecast_text(forecast(model, a.batch), a.batch));
+  if (!a.memory_report.empty()) {
+    cli::write_text(
+        a.memory_report,
+        memory_report_html(model, a.batch, a.memory.find('=') == std::string::npos ? a.memory : ""));
+    say(a, "drew", a.memory_report);
+  }
   const History history = model.fit(train.batch(a.batch).prefetch(2), fit_args(a, split));
   if (history.interrupted && !a.json) {
     fmt::print("interrupted between two steps{}\n",
@@ -126,6 +134,8 @@ void cmd_train(CLI::App& app) {
   command->add_option(
       "--memory", a->memory,
       "The line: 2GiB, 60%; of a device: cuda:0=4GiB. A run that cannot fit is refused before it starts");
+  command->add_option("--memory-report", a->memory_report,
+                      "Write a page with the bytes of a step by layer, before it starts (.html)");
   command->add_option("--seed", a->seed, "Makes weights, order and dropout repeatable")
       ->each([a](const std::string&) { a->seeded = true; });
   command->add_flag("--no-shuffle", a->no_shuffle, "Take the records in their order");

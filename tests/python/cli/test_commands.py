@@ -1,5 +1,6 @@
 """The other commands: predict, evaluate, inspect, convert, completion, man, devices, version."""
 
+import json
 import shutil
 import subprocess
 
@@ -193,3 +194,27 @@ def test_every_command_explains_itself(place):
     for name in names:
         if name != "guard":  # hands over to a program of its own
             assert "Usage:" in place.run(name, "--help").out
+
+
+def test_plan_says_what_fits_without_running(trained):
+    free = json.loads(trained.run("plan", "m.keras", "--batch", 200, "--json").out)
+    assert free["fits"] and free["run_again"] == 0 and free["bytes"] == sum(free["kinds"].values())
+    least = json.loads(trained.run("plan", "m.keras", "--batch", 200, "--memory", "1GiB", "--json").out)["least_line"]
+    assert 0 < least <= free["bytes"]
+    tight = json.loads(trained.run("plan", "m.keras", "--batch", 200, "--memory", least, "--json").out)
+    assert tight["fits"] and tight["bytes"] <= least and tight["largest_batch"] >= 200
+    trained.run("plan", "m.keras", "--batch", 200, "--memory", least, "--html", "p.html")
+    page = (trained / "p.html").read_text()
+    assert page.startswith("<!doctype html>") and "<polygon" in page and ">line " in page
+    assert "http" not in page  # needs no network
+    assert "least line for this batch" in trained.run("plan", "m.keras", "--batch", 200, "--memory", "1GiB").out
+
+
+def test_plan_exits_with_3_where_nothing_fits(trained):
+    said = trained.refused("plan", "m.keras", "--batch", 200, "--memory", "1KiB", status=3)
+    assert said == ""
+
+
+def test_devices_shows_where_the_line_comes_from(place):
+    said = place.run("devices").out
+    assert "PLIMSOLL_MEMORY: not set" in said and "available memory" in said

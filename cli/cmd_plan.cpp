@@ -1,0 +1,120 @@
+// plimsoll plan: what a training step would hold under a line, without running it.
+#include <fmt/format.h>
+
+#include "command.h"
+#include "common/json.h"
+#include "compile_source.h"
+#include "curves.h"
+#include "forecast_text.h"
+#include "model_source.h"
+#include "outputs.h"
+#include "plimsoll/error.h"
+#include "plimsoll/memory.h"
+#include "plimsoll/memory_report.h"
+
+namespace {
+
+using namespace plimsoll;
+using Json = nlohmann::ordered_json;
+
+struct PlanArguments {
+  std::string model, memory, html;
+  cli::CompileOptions compile;
+  int64_t batch = 32;
+  bool json = false;
+};
+
+double times(double extra, const MemoryForecast& f) { return 1 + (f.seconds > 0 ? extra / f.seconds : 0); }
+
+std::string as_json(const MemoryForecast& f, int64_t batch) {
+  Json layers = Json::array();
+  for (const auto& [layer, bytes] : f.layers) layers.push_back({{"layer", layer}, {"bytes", bytes}});
+  Json j = {{"batch", batch},
+            {"bytes", f.total()},
+            {"kinds",
+             {{"weights", f.weights},
+              {"state", f.state},
+              {"arena", f.arena},
+              {"constants", f.constants},
+              {"programs", f.programs},
+              {"data", f.data}}},
+            {"layers", layers},
+            {"fits", f.fits},
+            {"arena_without_line", f.unlimited},
+            {"run_again", f.again},
+            {"time", times(f.extra_seconds, f)},
+            {"time_bound", times(f.least_extra, f)}};
+  if (f.line > 0) {
+    j["line"] = f.line;
+    j["least_line"] = f.least;
+    j["largest_batch"] = f.largest_batch;
+  }
+  return j.dump(2);
+}
+
+std::string line_text(const MemoryForecast& f) {
+  std::string text = fmt::format("line: {}: {}\n", memory_text(f.line), f.fits ? "fits" : "does not fit");
+  if (f.again > 0) {
+    text += fmt::format(
+        "  arena {} instead of {}: {} operations run again, {:.2f} times the time of a step expected (no "
+        "plan of this "
+        "order takes less than {:.2f})\n",
+        memory_text(f.arena), memory_text(f.unlimited), f.again, times(f.extra_seconds, f),
+        times(f.least_extra, f));
+  }
+  text +=
+      fmt::format("  least line for this batch: {}\n  largest batch under the line: {}\n",
+                  memory_text(f.least), f.largest_batch > 0 ? fmt::format("{}", f.largest_batch) : "none");
+  return text;
+}
+
+std::string layers_text(const MemoryForecast& f) {
+  constexpr size_t kShown = 10;
+  std::string text = "layers at the peak:\n";
+  for (size_t i = 0; i < std::min(kShown, f.layers.size()); ++i) {
+    const auto& [layer, bytes] = f.layers[i];
+    text += fmt::format("  {:>12}  {}\n", memory_text(bytes), layer.empty() ? "(no layer)" : layer);
+  }
+  return text;
+}
+
+void run(const PlanArguments& a) {
+  cli::check_writable("--html", a.html, {".html"});
+  Model model = cli::open_model(a.model);
+  cli::compile(model, a.compile);
+  const MemoryForecast f = forecast(model, a.batch, a.memory);
+  if (a.json) {
+    fmt::print("{}\n", as_json(f, a.batch));
+  } else {
+    fmt::print("{}{}{}", cli::forecast_text(f, a.batch), f.line > 0 ? line_text(f) : "", layers_text(f));
+  }
+  if (!a.html.empty()) {
+    cli::write_text(a.html, memory_report_html(model, a.batch, a.memory));
+    if (!a.json) fmt::print("drew {}\n", a.html);
+  }
+  constexpr int kDoesNotFit = 3;
+  if (!f.fits) throw CLI::RuntimeError(kDoesNotFit);
+}
+
+}  // namespace
+
+void cmd_plan(CLI::App& app) {
+  auto a = std::make_shared<PlanArguments>();
+  CLI::App* command = app.add_subcommand(
+      "plan", "Say what a training step would hold under a memory line, without running it");
+  command->add_option("model", a->model, "A .keras, .h5 or .json file, or a .yaml of layers")
+      ->required()
+      ->check(CLI::ExistingFile);
+  cli::add_compile_options(*command, a->compile, true);
+  command->add_option("--batch", a->batch, "Records per step")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--memory", a->memory, "The line: 2GiB, 60%. Exits with 3 if the step cannot fit");
+  command->add_option("--html", a->html, "Write a page with the bytes over the step by layer (.html)");
+  command->add_flag("--json", a->json, "For programs");
+  command->footer(
+      "Examples:\n"
+      "  plimsoll plan digits.keras --batch 256\n"
+      "  plimsoll plan model.yaml --loss mse --batch 512 --memory 500MiB --json");
+  command->callback([a] { run(*a); });
+}
