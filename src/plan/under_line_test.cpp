@@ -111,6 +111,17 @@ TEST(UnderLine, WhatCannotFitSaysTheLeastThatDoes) {
   EXPECT_FALSE(plan_and_check_under(graph, scratch, least.plan.arena_bytes() * 9 / 10).report.fits);
 }
 
+TEST(UnderLine, AGraphOfFiveThousandNodesFitsUnderAThird) {
+  const Graph graph = chain(1250, 4096);
+  ASSERT_GE(graph.nodes().size(), 5000u);
+  const std::vector<int64_t> scratch(graph.nodes().size(), 0);
+  Plan plan = Plan::make(graph, scratch);
+  const int64_t line = plan.arena_bytes() / 3;
+  const LinePlan made = plan_under(graph, std::move(plan), scratch, {}, line);
+  EXPECT_TRUE(made.report.fits);
+  EXPECT_LE(made.report.extra_seconds, 0.3 * made.report.seconds);
+}
+
 TEST(UnderLine, NodesWithAnEffectRunOnce) {
   Graph graph;
   ValueId x = graph.add_input("x", floats(4096));
