@@ -74,6 +74,22 @@ TEST_P(DeviceTraining, GivesTheWeightsOfTheCpu) {
   }
 }
 
+// The smallest arena there is a plan for: values are dropped and made again.
+TEST_P(DeviceTraining, GivesTheSameWeightsUnderALine) {
+  const Model& model = GetParam().model;
+  Weights free, planned, lined;
+  CompileOptions options = on(open_interpreter(GetParam().options));
+  train(model, free, options);
+  options.memory = 0;
+  options.memory = Program::forecast(models::train_graph(model, planned, model.batch), options).arena;
+  train(model, lined, options);
+  for (size_t i = 0; i < free.all().size(); ++i) {
+    const Tensor &want = free.all()[i].storage, &got = lined.all()[i].storage;
+    for (int64_t k = 0; k < want.shape().elements(); ++k)
+      ASSERT_EQ(element(got, k), element(want, k)) << free.all()[i].name << " " << k;
+  }
+}
+
 class DeviceParity : public ::testing::TestWithParam<Model> {};
 INSTANTIATE_TEST_SUITE_P(Models, DeviceParity,
                          ::testing::ValuesIn(models::parity_models().begin(), models::parity_models().end()),
