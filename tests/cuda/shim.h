@@ -54,8 +54,23 @@ static inline double erfinv(double y) {
   return x;
 }
 static inline float erfinvf(float y) { return static_cast<float>(erfinv(y)); }
-static inline float widen_half(uint16_t h) { return static_cast<float>(bits_as<_Float16>(h)); }
-static inline uint16_t narrow_half(float x) { return bits_as<uint16_t>(static_cast<_Float16>(x)); }
+static inline float widen_half(uint16_t h) {
+  const uint32_t sign = static_cast<uint32_t>(h & 0x8000) << 16, exponent = h >> 10 & 31, mantissa = h & 1023;
+  if (exponent == 31) return bits_as<float>(sign | 0x7F800000 | mantissa << 13);
+  if (exponent != 0) return bits_as<float>(sign | (exponent + 112) << 23 | mantissa << 13);
+  return copysignf(static_cast<float>(mantissa) * 0x1p-24f, bits_as<float>(sign));
+}
+static inline uint16_t narrow_half(float x) {
+  const uint32_t bits = bits_as<uint32_t>(x), magnitude = bits & 0x7FFFFFFF, sign = bits >> 16 & 0x8000;
+  uint32_t half = (magnitude - 0x38000000 + 0xFFF + (magnitude >> 13 & 1)) >> 13;
+  if (magnitude > 0x7F800000)
+    half = 0x7E00;
+  else if (magnitude >= 0x47800000)
+    half = 0x7C00;
+  else if (magnitude < 0x38800000)
+    half = static_cast<uint32_t>(rintf(bits_as<float>(magnitude) * 0x1p24f));
+  return static_cast<uint16_t>(sign | half);
+}
 
 static inline void __syncthreads() { emulated.barrier(); }
 static inline int __syncthreads_or(int mine) {
