@@ -95,10 +95,13 @@ def row(source, path, ours, theirs):
 
 def write_table(file, rows):
     ran = sum(cells[1] == "yes" for cells in rows)
-    text = (HERE / "table_head.md").read_text().replace("RAN", str(ran)).replace("ALL", str(len(rows)))
+    numbers = {"RAN": ran, "TRIED": len(rows), "KNOWN": len(list(all_examples()))}
+    text = (HERE / "table_head.md").read_text()
+    for word, number in numbers.items():
+        text = text.replace(word, str(number))
     text += "".join("| " + " | ".join(cells) + " |\n" for cells in sorted(rows))
     text += "\n## Bound to another framework\n\nThese call its own functions on the model's tensors (a gradient tape, its ops in a "
-    text += "layer), and run with its backend alone:\n\n"
+    text += "layer), by their source, and so run with its backend alone:\n\n"
     text += "".join(f"- {name}: {', '.join(paths)}\n" for name, paths in BOUND_TO.items())
     file.write_text(text)
 
