@@ -144,9 +144,11 @@ void find_libc_too_old(const Exam& exam, Findings& findings) {
                   "needed by " + some_of(n.libraries)};
     f.leads_to = concat("ImportError: ", file, ": version `", *n.versions.rbegin(), "' not found");
     // pip takes a wheel that fits this system, of this version or the next older one that has such.
-    const auto build = [&] { return concat(n.owner->name, "<=", n.owner->version_text); };
-    f.fix = n.owner ? InstallCommand{{build()}, false, true, true}.text(exam)
-                    : "Use an older build of it, or a newer system image.";
+    f.fix =
+        n.owner
+            ? InstallCommand{{concat(n.owner->name, "<=", n.owner->version_text)}, false, true, true}.text(
+                  exam)
+            : "Use an older build of it, or a newer system image.";
     if (file.starts_with("libstdc++") && exam.environment.kind == Environment::Kind::conda) {
       f.fix = concat("conda install -y -p ", shell_word(exam.environment.prefix),
                      " -c conda-forge 'libstdcxx-ng>=13'");
