@@ -204,6 +204,8 @@ const Distribution* owner_of(const Environment& e, const std::string& package) {
 
 void find_needed_modules(const Exam& exam, Findings& findings) {
   const Environment& e = exam.environment;
+  if (!is_there(e.standard_library / "os.py"))
+    return;  // of another machine: what its Python has cannot be seen
   Follower follower(e);
   for (const Distribution* d : starting_points(e)) {
     if (const std::string name = package_name(*d); !name.empty()) follower.start(name);

@@ -130,8 +130,10 @@ void other_pythons(const Exam& exam, Findings& findings) {
 
 void find_path_files(const Exam& exam, Findings& findings) {
   editable_projects(exam, findings);
+  // Of another machine's Python cannot be seen what it has.
+  const bool has_library = is_there(exam.environment.standard_library / "os.py");
   for (const PthFile& pth : exam.environment.path.pth_files()) {
-    imports_of_lines(exam, pth, findings);
+    if (has_library) imports_of_lines(exam, pth, findings);
     folders_of_lines(exam, pth, findings);
   }
   other_pythons(exam, findings);

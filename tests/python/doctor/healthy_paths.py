@@ -125,3 +125,11 @@ def distutils_from_setuptools(env):
     env.package("fastlib", files={"fastlib/__init__.py": "import distutils.version\n"})
     env.package("setuptools", "80.9", {"setuptools/__init__.py": "", "setuptools/_distutils/__init__.py": "",
                                        "_distutils_hack/__init__.py": ""})
+
+
+@healthy
+def imports_in_an_environment_of_another_machine(env):
+    """The standard library of its Python is not here to look into."""
+    env.become_macos("arm64")
+    env.package("fastlib", files={"fastlib/__init__.py": "import enum, warnings\n"})
+    env.write("hook.pth", "import os; import _virtualenv\n")
