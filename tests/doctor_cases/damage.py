@@ -9,7 +9,7 @@ JAX = ("jax==0.4.30", "jaxlib==0.4.30", "numpy==1.26.4")
 
 
 def zeros(at, length):
-    return lambda body: body[: int(len(body) * at)] + bytes(length) + body[int(len(body) * at) + length:]
+    return lambda body: body[: int(len(body) * at)] + bytes(length) + body[int(len(body) * at) + length :]
 
 
 @broken("NumPy's bundled libraries deleted", "numpy", "import numpy")
@@ -91,8 +91,13 @@ def _(env):
 def _(env):
     env.venv().install(*JAX, "dm-tree==0.1.8")
     so = env.find("tree/_tree*.so")
-    fake = env.compile("int newer_than_you(void) { return 1; }", env.root / "c/libc.so.6", "-nostdlib", "-Wl,-soname,libc.so.6",
-                       f"-Wl,--version-script={env.write(env.root / 'c/v', 'GLIBC_2.77 { newer_than_you; };')}")
+    fake = env.compile(
+        "int newer_than_you(void) { return 1; }",
+        env.root / "c/libc.so.6",
+        "-nostdlib",
+        "-Wl,-soname,libc.so.6",
+        f"-Wl,--version-script={env.write(env.root / 'c/v', 'GLIBC_2.77 { newer_than_you; };')}",
+    )
     so.unlink()
     env.compile("int newer_than_you(void); int PyInit__tree(void) { return newer_than_you(); }", so, "-nostdlib", fake)
 

@@ -21,7 +21,9 @@ class Tools:
         self.cache = pathlib.Path(cache).resolve()
         self.uv = self.cache / "tools/bin/uv"
         self.environ = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "LD_", "VIRTUAL_ENV", "CONDA"))}
-        self.environ.update(UV_CACHE_DIR=str(self.cache / "uv"), PYTHONDONTWRITEBYTECODE="1", TF_CPP_MIN_LOG_LEVEL="3", UV_LINK_MODE="hardlink")
+        self.environ.update(
+            UV_CACHE_DIR=str(self.cache / "uv"), PYTHONDONTWRITEBYTECODE="1", TF_CPP_MIN_LOG_LEVEL="3", UV_LINK_MODE="hardlink"
+        )
 
     def prepare(self):
         if not self.uv.exists():
@@ -104,7 +106,15 @@ class Env:
     def install(self, *requirements, deps=True, to=None, version=None, platform=None):
         """pip install; `to` a folder, for another Python or platform (deps left out)."""
         if to or version or platform:
-            options = ["--target", to or self.site, "--python-version", version or self.version, "--no-deps", "-p", self.tools.python("3.11")]
+            options = [
+                "--target",
+                to or self.site,
+                "--python-version",
+                version or self.version,
+                "--no-deps",
+                "-p",
+                self.tools.python("3.11"),
+            ]
             options += ["--python-platform", platform] if platform else []
         else:
             options = ["-p", self.python, "--break-system-packages"] + ["--no-deps"] * (not deps)
@@ -147,7 +157,9 @@ class Env:
         info = f"{name.replace('-', '_')}-{version}.dist-info"
         module = name.replace("-", "_")
         everything = dict(files) or {f"{module}/__init__.py": f"__version__ = {version!r}\n"}
-        everything[f"{info}/METADATA"] = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n" + "".join(f"Requires-Dist: {r}\n" for r in requires)
+        everything[f"{info}/METADATA"] = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n" + "".join(
+            f"Requires-Dist: {r}\n" for r in requires
+        )
         everything[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: bdist_wheel (0.42.0)\nRoot-Is-Purelib: true\nTag: {tag}\n"
         everything[f"{info}/INSTALLER"] = installer + "\n"
         everything[f"{info}/top_level.txt"] = module + "\n"
@@ -161,7 +173,12 @@ class Env:
         return self
 
     def kernelspec(self, argv0, name="python3", **more):
-        spec = {"argv": [str(argv0), "-m", "ipykernel_launcher", "-f", "{connection_file}"], "display_name": "Python 3", "language": "python", **more}
+        spec = {
+            "argv": [str(argv0), "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+            "display_name": "Python 3",
+            "language": "python",
+            **more,
+        }
         return self.write(self.prefix / f"share/jupyter/kernels/{name}/kernel.json", json.dumps(spec, indent=1))
 
     def model(self, name, body):
@@ -185,7 +202,15 @@ class Env:
 
     def run(self, arguments, timeout=600, **variables):
         try:
-            return subprocess.run(self.command(arguments), cwd=self.cwd, env={**self.variables(), **variables}, capture_output=True, text=True, timeout=timeout, errors="replace")
+            return subprocess.run(
+                self.command(arguments),
+                cwd=self.cwd,
+                env={**self.variables(), **variables},
+                capture_output=True,
+                text=True,
+                timeout=timeout,
+                errors="replace",
+            )
         except (FileNotFoundError, PermissionError) as e:
             return subprocess.CompletedProcess(arguments, 127, "", str(e))
 

@@ -32,7 +32,10 @@ def _(env):
 @healthy("Keras on jax by keras.json", "import keras; keras.layers.Dense(1)")
 def _(env):
     env.venv().install(*JAX, "keras==3.4.1")
-    env.write(env.home / ".keras/keras.json", json.dumps({"floatx": "float32", "epsilon": 1e-07, "backend": "jax", "image_data_format": "channels_last"}))
+    env.write(
+        env.home / ".keras/keras.json",
+        json.dumps({"floatx": "float32", "epsilon": 1e-07, "backend": "jax", "image_data_format": "channels_last"}),
+    )
 
 
 @healthy("Keras on NumPy by variable", "import keras; keras.layers.Dense(1)")
@@ -77,14 +80,19 @@ def _(env):
 @healthy("kernelspec with variables", start_kernel)
 def _(env):
     env.venv().install(*JAX, "ipykernel==6.29.5", "keras==3.4.1")
-    env.kernelspec(env.python, env={"KERAS_BACKEND": "jax", "XLA_FLAGS": "--xla_force_host_platform_device_count=2", "OMP_NUM_THREADS": "2"})
+    env.kernelspec(
+        env.python, env={"KERAS_BACKEND": "jax", "XLA_FLAGS": "--xla_force_host_platform_device_count=2", "OMP_NUM_THREADS": "2"}
+    )
 
 
 @healthy("editable project", "import mylayers")
 def _(env):
     env.venv().install(*JAX)
     project = env.root / "projects/mylayers"
-    env.write(project / "pyproject.toml", '[project]\nname = "mylayers"\nversion = "0.3"\ndependencies = ["jax"]\n[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n')
+    env.write(
+        project / "pyproject.toml",
+        '[project]\nname = "mylayers"\nversion = "0.3"\ndependencies = ["jax"]\n[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n',
+    )
     env.write(project / "mylayers/__init__.py", "import jax\n")
     env.tools.run_uv("pip", "install", "-q", "-p", env.python, "-e", project)
 
@@ -112,6 +120,14 @@ def _(env):
 @healthy("Apple's TensorFlow with a metal plug-in that fits", real=False)
 def _(env):
     env.foreign(MACHO_ARM64)
-    wheels = "tensorflow-macos==2.15.0 tensorflow-metal==1.1.0 numpy==1.26.4 h5py==3.11.0 ml-dtypes==0.2.0 wrapt==1.14.1 grpcio==1.60.0 protobuf==4.25.3 absl-py==2.1.0 astunparse==1.6.3 flatbuffers==24.3.25 gast==0.5.4 google-pasta==0.2.0 libclang==16.0.6 opt-einsum==3.3.0 packaging==24.0 setuptools==69.5.1 six==1.16.0 termcolor==2.4.0 typing-extensions==4.11.0 tensorflow-io-gcs-filesystem==0.37.0 tensorboard==2.15.2 tensorflow-estimator==2.15.0 keras==2.15.0 wheel==0.43.0 markdown==3.6 werkzeug==3.0.2 requests==2.31.0 tensorboard-data-server==0.7.2 google-auth==2.29.0 google-auth-oauthlib==1.2.0 cachetools==5.3.3 pyasn1-modules==0.4.0 pyasn1==0.6.0 rsa==4.9 requests-oauthlib==2.0.0 oauthlib==3.2.2 markupsafe==2.1.5 charset-normalizer==3.3.2 idna==3.7 urllib3==2.2.1 certifi==2024.2.2"
+    wheels = """
+        tensorflow-macos==2.15.0 tensorflow-metal==1.1.0 numpy==1.26.4 h5py==3.11.0 ml-dtypes==0.2.0 wrapt==1.14.1 grpcio==1.60.0
+        protobuf==4.25.3 absl-py==2.1.0 astunparse==1.6.3 flatbuffers==24.3.25 gast==0.5.4 google-pasta==0.2.0 libclang==16.0.6 opt-
+        einsum==3.3.0 packaging==24.0 setuptools==69.5.1 six==1.16.0 termcolor==2.4.0 typing-extensions==4.11.0 tensorflow-io-gcs-
+        filesystem==0.37.0 tensorboard==2.15.2 tensorflow-estimator==2.15.0 keras==2.15.0 wheel==0.43.0 markdown==3.6 werkzeug==3.0.2
+        requests==2.31.0 tensorboard-data-server==0.7.2 google-auth==2.29.0 google-auth-oauthlib==1.2.0 cachetools==5.3.3
+        pyasn1-modules==0.4.0 pyasn1==0.6.0 rsa==4.9 requests-oauthlib==2.0.0 oauthlib==3.2.2 markupsafe==2.1.5 charset-
+        normalizer==3.3.2 idna==3.7 urllib3==2.2.1 certifi==2024.2.2
+    """
     env.install(*wheels.split(), to=env.site, platform="aarch64-apple-darwin")
     machine(env, os="darwin", machine="arm64", apple_silicon=True, cpu_features=[])

@@ -18,15 +18,38 @@ def sequential(first, dense):
     return {"class_name": "Sequential", "config": {"name": "sequential", "layers": [first, dense]}}
 
 
-INPUT2 = {"class_name": "InputLayer", "config": {"batch_input_shape": [None, 3], "dtype": "float32", "sparse": False, "ragged": False, "name": "dense_input"}}
-INPUT3 = {"class_name": "InputLayer", "config": {"batch_shape": [None, 3], "dtype": "float32", "sparse": False, "name": "input_layer"}, "module": "keras.layers", "registered_name": None}
+INPUT2 = {
+    "class_name": "InputLayer",
+    "config": {"batch_input_shape": [None, 3], "dtype": "float32", "sparse": False, "ragged": False, "name": "dense_input"},
+}
+INPUT3 = {
+    "class_name": "InputLayer",
+    "config": {"batch_shape": [None, 3], "dtype": "float32", "sparse": False, "name": "input_layer"},
+    "module": "keras.layers",
+    "registered_name": None,
+}
 POLICY = {"module": "keras", "class_name": "DTypePolicy", "config": {"name": "float32"}, "registered_name": None}
 
 
 def dense(dtype):
     made = {"module": "keras.initializers", "class_name": "Zeros", "config": {}, "registered_name": None}
-    config = {"name": "dense", "trainable": True, "dtype": dtype, "units": 2, "activation": "linear", "use_bias": True, "kernel_initializer": made, "bias_initializer": made}
-    return {"class_name": "Dense", "module": "keras.layers", "registered_name": None, "config": config, "build_config": {"input_shape": [None, 3]}}
+    config = {
+        "name": "dense",
+        "trainable": True,
+        "dtype": dtype,
+        "units": 2,
+        "activation": "linear",
+        "use_bias": True,
+        "kernel_initializer": made,
+        "bias_initializer": made,
+    }
+    return {
+        "class_name": "Dense",
+        "module": "keras.layers",
+        "registered_name": None,
+        "config": config,
+        "build_config": {"input_shape": [None, 3]},
+    }
 
 
 def h5(config, version, weights_only=False, rows=3):
@@ -53,7 +76,9 @@ def keras_zip(config, version):
     body = io.BytesIO()
     with zipfile.ZipFile(body, "w") as z:
         z.writestr("metadata.json", json.dumps({"keras_version": version, "date_saved": "2025-03-01@10:00:00"}))
-        z.writestr("config.json", json.dumps({**config, "module": "keras", "registered_name": None, "build_config": {"input_shape": [None, 3]}}))
+        z.writestr(
+            "config.json", json.dumps({**config, "module": "keras", "registered_name": None, "build_config": {"input_shape": [None, 3]}})
+        )
         z.writestr("model.weights.h5", weights.getvalue())
     return body.getvalue()
 
@@ -74,14 +99,20 @@ def _(env):
 def _(env):
     env.venv().install(*JAX, "keras==3.4.1")
     env.environ["KERAS_BACKEND"] = "jax"
-    env.model("model.h5", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 94765736\n")
+    env.model(
+        "model.h5",
+        "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 94765736\n",
+    )
 
 
 @broken("model that is a web page", "HTML|web page|not an? (HDF5|h5)|signature", LOAD, fix=False)
 def _(env):
     env.venv().install(*JAX, "keras==3.4.1")
     env.environ["KERAS_BACKEND"] = "jax"
-    env.model("model.h5", "<!DOCTYPE html>\n<html><head><title>Google Drive - Virus scan warning</title></head><body>" + "x" * 3000 + "</body></html>\n")
+    env.model(
+        "model.h5",
+        "<!DOCTYPE html>\n<html><head><title>Google Drive - Virus scan warning</title></head><body>" + "x" * 3000 + "</body></html>\n",
+    )
 
 
 @broken("download of a .keras cut off", "cut|truncat|incomplete|end|damaged|zip", LOAD, fix=False)

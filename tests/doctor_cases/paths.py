@@ -64,7 +64,10 @@ def _(env):
 def _(env):
     env.venv().install(*JAX)
     project = env.root / "projects/mylayers"
-    env.write(project / "pyproject.toml", '[project]\nname = "mylayers"\nversion = "0.3"\n[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n')
+    env.write(
+        project / "pyproject.toml",
+        '[project]\nname = "mylayers"\nversion = "0.3"\n[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n',
+    )
     env.write(project / "mylayers/__init__.py", "x = 1\n")
     env.tools.run_uv("pip", "install", "-q", "-p", env.python, "-e", project)
     project.rename(env.root / "projects/mylayers-old")
@@ -81,13 +84,22 @@ def _(env):
     env.prefix = env.root / "env"
 
 
-@broken("interpreter of the environment deleted", "interpreter|python3?(\\.\\d+)?.*(gone|not exist|missing|dangling|deleted|there is no)", "import json", fix=False, real=False)
+@broken(
+    "interpreter of the environment deleted",
+    "interpreter|python3?(\\.\\d+)?.*(gone|not exist|missing|dangling|deleted|there is no)",
+    "import json",
+    fix=False,
+    real=False,
+)
 def _(env):
     env.venv().install("numpy==1.26.4")
     for name in ("python", "python3", "python3.11"):
         (env.prefix / "bin" / name).unlink(missing_ok=True)
         (env.prefix / "bin" / name).symlink_to("/opt/hostedtoolcache/Python/3.11.4/x64/bin/python3.11")
-    env.write(env.prefix / "pyvenv.cfg", "home = /opt/hostedtoolcache/Python/3.11.4/x64/bin\ninclude-system-site-packages = false\nversion = 3.11.4\n")
+    env.write(
+        env.prefix / "pyvenv.cfg",
+        "home = /opt/hostedtoolcache/Python/3.11.4/x64/bin\ninclude-system-site-packages = false\nversion = 3.11.4\n",
+    )
 
 
 @broken("pyvenv.cfg lost", r"pyvenv\.cfg", "import jax", fix=False)
@@ -113,7 +125,12 @@ def _(env):
     env.kernelspec(env.python)
 
 
-@broken("kernelspec that is not JSON", [r"kernel\.json", "JSON|json"], lambda env: env.run(["python3", "-m", "json.tool", env.prefix / "share/jupyter/kernels/python3/kernel.json"]), fix=False)
+@broken(
+    "kernelspec that is not JSON",
+    [r"kernel\.json", "JSON|json"],
+    lambda env: env.run(["python3", "-m", "json.tool", env.prefix / "share/jupyter/kernels/python3/kernel.json"]),
+    fix=False,
+)
 def _(env):
     env.venv().install("ipykernel==6.29.5")
     path = env.kernelspec(env.python)
@@ -149,7 +166,13 @@ def _(env):
 def _(env):
     env.prefix_copy().install("numpy==2.1.0")
     for name, version in (("numpy", "1.26.4"), ("python", "3.11.7"), ("pip", "24.0")):
-        meta = {"name": name, "version": version, "build": "py311_0", "files": [f"lib/python3.11/site-packages/{name}/__init__.py"], "channel": "conda-forge"}
+        meta = {
+            "name": name,
+            "version": version,
+            "build": "py311_0",
+            "files": [f"lib/python3.11/site-packages/{name}/__init__.py"],
+            "channel": "conda-forge",
+        }
         env.write(env.prefix / f"conda-meta/{name}-{version}-py311_0.json", json.dumps(meta))
     env.write(env.prefix / "conda-meta/history", "")
     shutil.copytree(env.find("numpy-2.1.0.dist-info"), env.site / "numpy-1.26.4.dist-info")

@@ -112,14 +112,19 @@ def run_case(args, tools, case):
 def print_row(row, verbose):
     kind = "healthy" if row.case.healthy else "real" if row.case.real else "laid out"
     detail = row.detail if verbose or row.verdict != "right" or row.fix in ("wrong", "not quiet") else ""
-    print(f"{row.case.name:52} {kind:8} {row.verdict:11} {row.fix:12} {row.findings:2} found {row.seconds:5.2f} s ({row.processor:.2f})  {detail}", flush=True)
+    print(
+        f"{row.case.name:52} {kind:8} {row.verdict:11} {row.fix:12} {row.findings:2} found {row.seconds:5.2f} s ({row.processor:.2f})  {detail}",
+        flush=True,
+    )
 
 
 def print_score(rows):
     sick, well = [r for r in rows if not r.case.healthy], [r for r in rows if r.case.healthy]
     count = lambda some, verdict: sum(r.verdict == verdict for r in some)
-    print(f"\nbroken: {count(sick, 'right')} of {len(sick)} named right, {count(sick, 'missed')} missed, {count(sick, 'crashed')} crashed"
-          f" (real wheels: {count([r for r in sick if r.case.real], 'right')} of {sum(r.case.real for r in sick)})")
+    print(
+        f"\nbroken: {count(sick, 'right')} of {len(sick)} named right, {count(sick, 'missed')} missed, {count(sick, 'crashed')} crashed"
+        f" (real wheels: {count([r for r in sick if r.case.real], 'right')} of {sum(r.case.real for r in sick)})"
+    )
     print(f"healthy: {count(well, 'right')} of {len(well)} left alone, {count(well, 'false alarm')} false alarms")
     fixes = collections.Counter(r.fix for r in rows if r.fix)
     print("fixes: " + (", ".join(f"{n} {what}" for what, n in fixes.items()) or "not tried"))

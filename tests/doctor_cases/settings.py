@@ -18,14 +18,20 @@ def machine(env, **readings):
 @broken("keras.json with a backend of old", r"keras\.json|theano", "import keras", fix=False)
 def _(env):
     env.venv().install(*JAX, "keras==3.4.1")
-    env.write(env.home / ".keras/keras.json", json.dumps({"floatx": "float32", "epsilon": 1e-07, "backend": "theano", "image_data_format": "channels_last"}))
+    env.write(
+        env.home / ".keras/keras.json",
+        json.dumps({"floatx": "float32", "epsilon": 1e-07, "backend": "theano", "image_data_format": "channels_last"}),
+    )
 
 
 @broken("keras.json with a wrong image format", r"keras\.json|image_data_format", "import keras", fix=False)
 def _(env):
     env.venv().install(*JAX, "keras==3.4.1")
     env.environ["KERAS_BACKEND"] = "jax"
-    env.write(env.home / ".keras/keras.json", json.dumps({"floatx": "float32", "backend": "jax", "image_dim_ordering": "th", "image_data_format": "tf"}))
+    env.write(
+        env.home / ".keras/keras.json",
+        json.dumps({"floatx": "float32", "backend": "jax", "image_dim_ordering": "th", "image_data_format": "tf"}),
+    )
 
 
 @broken("KERAS_BACKEND of a framework that is not there", ["KERAS_BACKEND", "torch"], "import keras")
@@ -88,7 +94,13 @@ def _(env):
 @broken("home folder full", "full|free|space|disk", fix=False, real=False)
 def _(env):
     env.venv().install(*JAX)
-    machine(env, disks=[{"free": 0, "total": 10 << 30, "path": str(env.home), "what": "home"}, {"free": 0, "total": 10 << 30, "path": "/tmp", "what": "temporary files"}])
+    machine(
+        env,
+        disks=[
+            {"free": 0, "total": 10 << 30, "path": str(env.home), "what": "home"},
+            {"free": 0, "total": 10 << 30, "path": "/tmp", "what": "temporary files"},
+        ],
+    )
 
 
 @broken("jax plug-in for CUDA of another version", "plugin|pjrt", fix=False, real=False)
@@ -100,10 +112,15 @@ def _(env):
 def _(env):
     env.venv("3.12").install("tensorflow-cpu==2.18.0")
     requires = ["numpy>=1.26", 'nvidia-cudnn-cu12==9.3.0.75; extra == "and-cuda"', 'nvidia-cublas-cu12==12.5.3.2; extra == "and-cuda"']
-    info = {"tensorflow/python/platform/build_info.py": 'build_info = {"cuda_version": "12.5.1", "cudnn_version": "9", "is_cuda_build": True}\n', "tensorflow/__init__.py": (env.site / "tensorflow/__init__.py").read_bytes()}
+    info = {
+        "tensorflow/python/platform/build_info.py": 'build_info = {"cuda_version": "12.5.1", "cudnn_version": "9", "is_cuda_build": True}\n',
+        "tensorflow/__init__.py": (env.site / "tensorflow/__init__.py").read_bytes(),
+    }
     env.uninstall("tensorflow-cpu").dist("tensorflow", "2.18.0", requires, info)
     stub = env.compile("int cudnnGetVersion(void) { return 8907; }", env.root / "c/libcudnn.so.8", "-Wl,-soname,libcudnn.so.8")
-    env.dist("nvidia-cudnn-cu12", "8.9.7.29", [], {"nvidia/cudnn/lib/libcudnn.so.8": stub.read_bytes()}).dist("nvidia-cublas-cu12", "12.5.3.2", [], {"nvidia/cublas/__init__.py": ""})
+    env.dist("nvidia-cudnn-cu12", "8.9.7.29", [], {"nvidia/cudnn/lib/libcudnn.so.8": stub.read_bytes()}).dist(
+        "nvidia-cublas-cu12", "12.5.3.2", [], {"nvidia/cublas/__init__.py": ""}
+    )
 
 
 @broken("Apple's metal plug-in of another TensorFlow", ["metal", "fit|symbol|expects|pywrap|load"], fix=False, real=False)

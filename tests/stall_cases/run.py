@@ -155,7 +155,9 @@ def check_cell(args, name, cell, endless):
 
 def time_call(plimsoll, notice, name):
     def use(kernel):
-        out = "".join(c.get("text", "") or c.get("evalue", "") for kind, c in kernel.run(calls.cell(name), 60) if kind in ("stream", "error"))
+        out = "".join(
+            c.get("text", "") or c.get("evalue", "") for kind, c in kernel.run(calls.cell(name), 60) if kind in ("stream", "error")
+        )
         found = re.search(r"^\[.*\]$", out, re.M)
         return json.loads(found.group()) if found else [out, 0]
 
@@ -182,7 +184,10 @@ def run_one(args, kind, name, run):
     except Exception as e:  # a kernel that does not start is a result too
         verdict, detail = "broken", repr(e)
     row = Row(kind, name, verdict, detail, time.monotonic() - started)
-    print(f"{kind:7} {name:48} {verdict:12} {row.seconds:5.0f} s  {'' if verdict == 'right' and not args.verbose else detail.strip()}", flush=True)
+    print(
+        f"{kind:7} {name:48} {verdict:12} {row.seconds:5.0f} s  {'' if verdict == 'right' and not args.verbose else detail.strip()}",
+        flush=True,
+    )
     return row
 
 
@@ -190,7 +195,10 @@ def print_score(rows):
     print()
     for kind in dict.fromkeys(row.kind for row in rows):
         counts = collections.Counter(row.verdict for row in rows if row.kind == kind)
-        print(f"{kind}: {counts['right']} of {sum(counts.values())} right" + "".join(f", {n} {v}" for v, n in sorted(counts.items()) if v != "right"))
+        print(
+            f"{kind}: {counts['right']} of {sum(counts.values())} right"
+            + "".join(f", {n} {v}" for v, n in sorted(counts.items()) if v != "right")
+        )
 
 
 def main():
