@@ -88,9 +88,9 @@ Values values_of(const StallSamples& samples) {
 }
 
 bool moves_on(const StallSamples& samples) {
-  return samples.size() >= 2 && (values_of(samples) == Values::changing ||
-                                 std::any_of(samples.begin(), samples.end(),
-                                             [&](auto& s) { return s.frames != samples[0].frames; }));
+  const auto moved = [&](auto& s) { return !s.frames.empty() && s.frames != samples.back().frames; };
+  return samples.size() >= 2 && !samples.back().frames.empty() &&
+         (values_of(samples) == Values::changing || std::any_of(samples.begin(), samples.end(), moved));
 }
 
 bool innermost_is(const StallSamples& samples, const char* text) {
@@ -221,7 +221,10 @@ StallVerdict judge_stall(const std::deque<StallReading>& readings, bool waiting_
     return {StallKind::gpu_hang,
             fmt::format("it has waited for the GPU at the same line for {:.0f} s", r.seconds)};
   }
-  if (!r.threads_work && !r.children_work && r.io <= kMovesBytes && !moves_on(python))
+  // While native code keeps the interpreter's lock, other threads of Python wake only to ask for it.
+  const bool keeps_lock = usual(readings) != Doing::running && stands &&
+                          std::all_of(python.begin(), python.end(), [](auto& s) { return s.keeps_lock; });
+  if ((!r.threads_work || keeps_lock) && !r.children_work && r.io <= kMovesBytes && !moves_on(python))
     return idle_verdict(readings, r, python);
   if (usual(readings) == Doing::running && stands && bytecode && values_of(python) == Values::same &&
       !moves) {

@@ -119,6 +119,9 @@ TEST(Stall, SleepWithTheInterpretersLockStopsAllPython) {
   EXPECT_EQ(kind(step(0), Doing::sleep, sleeps), StallKind::sleeping);
   for (auto& s : sleeps) s.keeps_lock = true;
   EXPECT_EQ(kind(step(0), Doing::sleep, sleeps), StallKind::deadlocked);
+  EXPECT_EQ(kind(step(0.1), Doing::sleep, sleeps), StallKind::deadlocked);  // others ask for the lock
+  EXPECT_EQ(kind(step(0.1), Doing::io, sleeps), StallKind::waiting_for_io);
+  EXPECT_EQ(kind(step(1), Doing::running, sleeps), StallKind::slow);
 }
 
 TEST(Stall, WhatWouldRunIfTheMachineLetItWorks) {

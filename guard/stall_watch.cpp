@@ -88,7 +88,7 @@ void StallWatch::take_stack() {
                      marks_of(heard_.substr(mark, space - mark)), place == gate::kInBytecode,
                      place == gate::kKeepsLock};
   heard_.clear();
-  if (sample.frames.empty()) return;
+  if (sample.frames.empty() && !sample.keeps_lock) return;
   python_.push_back(std::move(sample));
   if (python_.size() > kStacks) python_.pop_front();
 }
@@ -114,7 +114,7 @@ std::string StallWatch::look(const Look& at) {
 std::string StallWatch::tell(double quiet) const {
   std::string text = fmt::format("plimsoll: no sign of life for {:.0f} s: {}. {}.\n", quiet,
                                  name_of(verdict_.kind), verdict_.text);
-  if (!python_.empty()) {
+  if (!python_.empty() && !python_.back().frames.empty()) {
     text += "  Python is at (innermost first):\n";
     for (const auto& frame : python_.back().frames) text += frame;
   }

@@ -186,19 +186,19 @@ void* take(void*) {
   return nullptr;
 }
 
-// Should the native code return meanwhile, frames change under the reader, which then may meet anything.
+// Should the native code return meanwhile, frames change under the reader, which then may meet anything; from
+// then on its frames are not known any more.
 void read_without_lock() {
-  if (!g_write_all) return;
   ::pthread_mutex_lock(&g_pipe);
   send(kStallBegins, ::strlen(kStallBegins));
-  if (sigsetjmp(g_gave_up, 1) == 0) {
+  if (g_write_all && sigsetjmp(g_gave_up, 1) == 0) {
     t_reading = true;
     g_write_all(g_write_all_signal);
-    t_reading = false;
-    Text text;
-    text.add("%s %s;\n", kStallEnds, kKeepsLock);
-    send(text.bytes, text.size);
   }
+  t_reading = false;
+  Text text;
+  text.add("%s %s;\n", kStallEnds, kKeepsLock);
+  send(text.bytes, text.size);
   ::pthread_mutex_unlock(&g_pipe);
 }
 
