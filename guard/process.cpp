@@ -85,9 +85,9 @@ struct Plan {
     if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > wanted) limit.rlim_cur = wanted;
     ::setrlimit(RLIMIT_DATA, &limit);
   }
-  // Whoever started the guard may have had SIGINT ignored; Python would then ignore interrupts too.
-  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE, SIGUSR1, SIGUSR2, SIGQUIT})
-    ::signal(signal, SIG_DFL);
+  // Whoever started the guard may have had SIGINT ignored; Python would then ignore interrupts too. What the
+  // guard does not touch, nohup's SIGHUP say, is as without it.
+  for (int signal : {SIGINT, SIGTERM, SIGCHLD, SIGPIPE}) ::signal(signal, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

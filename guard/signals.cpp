@@ -26,6 +26,11 @@ void wait_for_signals(sigset_t set, int write_end) {
   }
 }
 
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 }  // namespace
 
 SignalPipe::SignalPipe(std::initializer_list<int> signals) {
@@ -36,10 +41,13 @@ SignalPipe::SignalPipe(std::initializer_list<int> signals) {
   }
   sigset_t set;
   ::sigemptyset(&set);
-  for (int signal : signals) ::sigaddset(&set, signal);
   ::sigaddset(&set, kEnd);
-  // A signal that is ignored is not delivered even to sigwait, and whoever started us may have ignored it.
-  for (int signal : signals) ::signal(signal, SIG_DFL);
+  for (int signal : signals) {
+    // Whoever started us may have had one ignored. Under nohup the end of a terminal is to end nothing.
+    if (signal == SIGHUP && is_ignored(signal)) continue;
+    ::signal(signal, SIG_DFL);
+    ::sigaddset(&set, signal);
+  }
   ::signal(SIGPIPE, SIG_IGN);
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   thread_ = std::thread(wait_for_signals, set, fds_[1]);

@@ -1,6 +1,7 @@
 """A program in a guarded kernel sees what it would see in a plain one. What differs on purpose is in docs/guard.md."""
 import json
 import os
+import signal
 import sys
 
 import pytest
@@ -42,3 +43,19 @@ def test_children_are_under_the_line_and_have_nothing_else_of_the_guards(both):
     plain, guarded = both("print('\\n'.join(subprocess.run(['env'], capture_output=True, text=True).stdout.splitlines()))")
     names = lambda text: {line.split("=")[0] for line in text.splitlines()}
     assert names(guarded) - names(plain) == {"LD_PRELOAD", "PLIMSOLL_GATE"} and names(plain) <= names(guarded)
+
+
+def test_what_nohup_ignores_stays_ignored(folders):
+    from guarded import Kernel
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        kernel = Kernel()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    try:
+        os.kill(kernel.pid, signal.SIGHUP)  # the terminal is gone: the guard lives on, and its kernel
+        assert "ignored" in kernel.text("import os, signal\nos.kill(os.getpid(), signal.SIGHUP)\n"
+                                        "print('ignored' if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN else 'not')")
+    finally:
+        kernel.close()
