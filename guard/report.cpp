@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "common/html.h"
 #include "common/bytes.h"
 #include "guard/chart.h"
 #include "guard/files.h"
@@ -43,23 +44,9 @@ json faults_json(const std::vector<Fault>& faults) {
   return out;
 }
 
-std::string escape(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    switch (c) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
-
 std::string list_html(const json& items) {
   std::string out = "<ul>";
-  for (const auto& item : items) out += "<li>" + escape(item.get<std::string>()) + "</li>";
+  for (const auto& item : items) out += "<li>" + escape_html(item.get<std::string>()) + "</li>";
   return out + "</ul>";
 }
 
@@ -123,7 +110,7 @@ json report_json(const ReportInput& in) {
 
 std::string report_html(const json& r) {
   std::string note;
-  for (const auto& line : r.at("note")) note += escape(line.get<std::string>()) + "\n";
+  for (const auto& line : r.at("note")) note += escape_html(line.get<std::string>()) + "\n";
   return fmt::format(
       "<!doctype html><html><head><meta charset=\"utf-8\"><title>Report "
       "{0}</title><style>body{{font:15px/1.5 sans-serif;"
@@ -134,11 +121,11 @@ std::string report_html(const json& r) {
       "<h2>The cell</h2><pre>{10}</pre><h2>The note in the cell</h2><pre>{11}</pre><h2>Its last "
       "words</h2><pre>{12}</pre>"
       "</body></html>\n",
-      r.value("number", 0), escape(r.at("title")), escape(r.value("time", "")), escape(r.at("kernel")),
-      r.at("pid").get<int>(), escape(r.at("cause")), r.at("certain").get<bool>() ? "certain" : "likely",
-      list_html(r.at("evidence")), list_html(r.at("advice")),
-      svg_chart(samples_of(r), r.at("memory").at("line")), escape(r.at("cell").at("code")), note,
-      escape(r.at("stderr")));
+      r.value("number", 0), escape_html(r.at("title")), escape_html(r.value("time", "")),
+      escape_html(r.at("kernel")), r.at("pid").get<int>(), escape_html(r.at("cause")),
+      r.at("certain").get<bool>() ? "certain" : "likely", list_html(r.at("evidence")),
+      list_html(r.at("advice")), svg_chart(samples_of(r), r.at("memory").at("line")),
+      escape_html(r.at("cell").at("code")), note, escape_html(r.at("stderr")));
 }
 
 int write_report(const fs::path& folder, const ReportInput& input) {

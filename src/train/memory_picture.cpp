@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "common/html.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
 
@@ -11,20 +12,6 @@ namespace {
 
 constexpr double kWidth = 1100, kHeight = 420, kLeft = 90, kTop = 20;
 constexpr size_t kLayersShown = 11;  // the heaviest; the rest is one band
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
 
 std::string number(double v) {
   std::string s = std::to_string(v);
@@ -92,7 +79,7 @@ class Drawing {
     std::string s = "<table><tr><th></th><th>layer</th><th>most at once</th></tr>\n";
     for (size_t b = 0; b < bands_.size(); ++b) {
       const int64_t most = *std::ranges::max_element(bands_[b].bytes);
-      s += concat("<tr><td style=\"background:", colour(b), "\">&emsp;</td><td>", escaped(bands_[b].name),
+      s += concat("<tr><td style=\"background:", colour(b), "\">&emsp;</td><td>", escape_html(bands_[b].name),
                   "</td><td>", memory_text(most), "</td></tr>\n");
     }
     return s + "</table>\n";
@@ -174,11 +161,11 @@ class Drawing {
       std::ranges::stable_sort(alive[i], std::greater(), &ArenaSpan::bytes);
       s += concat("<rect class=\"hover\" x=\"", number(x(i)), "\" y=\"", number(kTop), "\" width=\"",
                   number(x(i + 1) - x(i)), "\" height=\"", number(kHeight), "\"><title>", i, ": ",
-                  escaped(p_.steps[i]));
+                  escape_html(p_.steps[i]));
       for (size_t k = 0; k < std::min(kShown, alive[i].size()); ++k) {
         const ArenaSpan& a = *alive[i][k];
-        s += concat("\n", memory_text(a.bytes), "  ", escaped(a.layer), " ", escaped(a.what), ", steps ",
-                    a.first, " to ", a.last, a.again ? ", made again" : "");
+        s += concat("\n", memory_text(a.bytes), "  ", escape_html(a.layer), " ", escape_html(a.what),
+                    ", steps ", a.first, " to ", a.last, a.again ? ", made again" : "");
       }
       s += "</title></rect>\n";
     }
@@ -195,13 +182,13 @@ class Drawing {
 std::string picture_html(const Picture& picture) {
   const Drawing drawing(picture);
   return concat("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>",
-                escaped(picture.title),
+                escape_html(picture.title),
                 "</title>\n<style>body{font:14px "
                 "system-ui,sans-serif;margin:2em;max-width:1250px}svg{width:100%;font-size:12px}"
                 "td,th{padding:2px "
                 "10px;text-align:left}.again{fill:#c00}.hover{fill:transparent}.hover:hover{fill:#0002}"
                 "*{-webkit-print-color-adjust:exact;print-color-adjust:exact}</style></head><body>\n<h1>",
-                escaped(picture.title),
+                escape_html(picture.title),
                 "</h1>\n<p>Bytes in the arena while one training step runs, by layer. Red marks below: "
                 "operations that run once "
                 "more. Point at a place for what is alive there.</p>\n",
