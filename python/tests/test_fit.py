@@ -1,8 +1,10 @@
 """fit, evaluate and predict on arrays, which run natively many batches at a time: what users see of it is as in Keras."""
 import threading
 
+import h5py
 import keras
 import numpy as np
+import pandas
 import pytest
 from keras import layers, ops
 
@@ -75,7 +77,7 @@ def test_forms_of_arrays(form):
     forms = {
         "float64": lambda a: a.astype("float64"), "column order": np.asfortranarray, "backwards": lambda a: a[::-1].copy()[::-1],
         "every other row": lambda a: np.repeat(a, 2, axis=0)[::2], "tensor": ops.convert_to_tensor,
-        "pandas": lambda a: pytest.importorskip("pandas").DataFrame(a),
+        "pandas": lambda a: pandas.DataFrame(a),
     }
     usual, other = small(), small()
     one, two = usual.fit(x, y, batch_size=16, shuffle=False, verbose=0), other.fit(forms[form](x), y, batch_size=16, shuffle=False, verbose=0)
@@ -84,7 +86,6 @@ def test_forms_of_arrays(form):
 
 
 def test_hdf5(tmp_path):
-    h5py = pytest.importorskip("h5py")
     x, y = data()
     with h5py.File(tmp_path / "data.h5", "w") as file:
         file["x"], file["y"] = x, y

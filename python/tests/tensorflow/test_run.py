@@ -50,7 +50,6 @@ def test_the_line_is_drawn(script):
 
 
 def test_a_notebook_is_saved_with_its_outputs(script):
-    pytest.importorskip("nbclient")
     path = script(notebook("import tensorflow as tf\nprint(tf.constant([1, 2]))", "tf.constant(3.0)"), "n.ipynb")
     done = plimsoll("plimsoll.run", "--shadow", path)
     assert done.returncode == 0, done.stderr
@@ -60,7 +59,6 @@ def test_a_notebook_is_saved_with_its_outputs(script):
 
 
 def test_a_notebook_that_fails_is_saved_with_the_error(script, tmp_path):
-    pytest.importorskip("nbclient")
     path = script(notebook("import tensorflow as tf", "tf.saved_model.save"), "n.ipynb")
     done = plimsoll("plimsoll.run", "--shadow", "--output", tmp_path / "out.ipynb", path)
     assert done.returncode == 1 and "a cell failed" in done.stderr
