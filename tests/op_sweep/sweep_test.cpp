@@ -23,15 +23,6 @@ std::vector<Tensor> run(const Graph& graph, const std::vector<Tensor>& inputs,
   return Program::compile(graph, options)(inputs);
 }
 
-CompileOptions plain_options() {
-  CompileOptions options;
-  options.threads = 1;
-  options.skip_passes = {"all"};
-  options.reference_kernels = true;
-  options.no_reuse = true;
-  return options;
-}
-
 TEST_P(OpSweep, HasCases) {
   if (op().name == "constant") return;  // has nothing to compute
   EXPECT_FALSE(sweep_cases(op()).empty() && kernel_cases(op()).empty())

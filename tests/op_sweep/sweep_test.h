@@ -10,6 +10,7 @@
 #include "plimsoll/error.h"
 #include "plimsoll/graph.h"
 #include "plimsoll/program.h"
+#include "support/plain_options.h"
 
 namespace plimsoll::testing {
 
@@ -24,7 +25,5 @@ class OpSweep : public ::testing::TestWithParam<const OpDef*> {
 Graph op_graph(const SweepCase& c);
 std::vector<Tensor> run(const Graph& graph, const std::vector<Tensor>& inputs,
                         const CompileOptions& options = {});
-// Nothing optimized, nothing shared: what everything else is compared with.
-CompileOptions plain_options();
 
 }  // namespace plimsoll::testing

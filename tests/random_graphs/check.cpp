@@ -4,6 +4,7 @@
 
 #include "plimsoll/error.h"
 #include "support/compare.h"
+#include "support/plain_options.h"
 
 namespace plimsoll::testing {
 
@@ -23,15 +24,6 @@ double tolerance_of(DType dtype) {
 // Values and gradients are of order 1, but some are zero by cancellation.
 constexpr double kLeast = 0.1;
 
-CompileOptions plain() {
-  CompileOptions options;
-  options.threads = 1;
-  options.skip_passes = {"all"};
-  options.reference_kernels = true;
-  options.no_reuse = true;
-  return options;
-}
-
 std::vector<Tensor> run(const Recipe& recipe, const CompileOptions& options) {
   const RandomGraph made = build(recipe);
   made.graph.verify();
@@ -42,7 +34,7 @@ std::vector<Tensor> run(const Recipe& recipe, const CompileOptions& options) {
 
 std::string failure(const Recipe& recipe, const std::vector<Variant>& variants) {
   try {
-    const std::vector<Tensor> want = run(recipe, plain());
+    const std::vector<Tensor> want = run(recipe, plain_options());
     for (const Variant& variant : variants) {
       const std::vector<Tensor> got = run(recipe, variant.options);
       for (size_t i = 0; i < want.size(); ++i) {
