@@ -28,7 +28,7 @@ def as_text(comment):
 def header_page(header):
     name = header.relative_to(HEADERS).as_posix()
     comment, rest = opening(header.read_text().splitlines())
-    noise = re.compile(r"#pragma (once|GCC visibility)")
+    noise = re.compile(r"#pragma (once|GCC visibility)|#include <")
     code = "\n".join(line for line in rest if not noise.match(line)).strip()
     return f"# plimsoll/{name}\n\n{as_text(comment)}\n\n```cpp\n{code}\n```\n"
 
