@@ -62,22 +62,20 @@ class Docs(unittest.TestCase):
         python = ROOT / ".venv/bin"
         self.environment = os.environ | {
             "HOME": str(home), "JUPYTER_DATA_DIR": str(home / "jupyter"), "XDG_STATE_HOME": str(home / "state"),
-            "JUPYTER_PATH": str(ROOT / ".venv/share/jupyter"), "PATH": f"{BUILD / 'bin'}:{python}:{os.environ['PATH']}"}
+            "PLIMSOLL_LIBEXEC": str(BUILD / "bin"), "JUPYTER_PATH": str(ROOT / ".venv/share/jupyter"), "PATH": f"{BUILD / 'bin'}:{python}:{os.environ['PATH']}"}
 
     def run_here(self, command, **more):
         done = subprocess.run(command, cwd=self.place, env=self.environment | more, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout[-4000:]}")
         return done.stdout
 
-    def each_page(self, language):
-        found = 0
-        for page in PAGES:
-            parts = of(page, language)
-            if parts and not (language == "sh" and page.name in ELSEWHERE):
+    def each_page(self, language, run):
+        pages = {page: of(page, language) for page in PAGES if not (language == "sh" and page.name in ELSEWHERE)}
+        self.assertTrue(any(pages.values()), f"no page has a block in {language}")
+        for page, parts in pages.items():
+            if parts:
                 with self.subTest(page.name):
-                    found += 1
-                    yield page, parts
-        self.assertGreater(found, 0, f"no page has a block in {language}")
+                    run(page, parts)
 
     def test_every_block_says_its_language(self):
         for page in PAGES:
@@ -85,23 +83,28 @@ class Docs(unittest.TestCase):
                 self.assertIn(language, NOT_RUN | {"sh", "cpp", "python", "yaml"}, f"{page.name}: {text[:80]}")
 
     def test_programs(self):
-        for page, parts in self.each_page("cpp"):
-            source = self.place / f"{page.stem}.cpp"
-            source.write_text(cpp_program(parts))
-            self.run_here(["g++", "-std=c++20", "-O0", "-Wall", "-Werror", "-Wno-unused", f"-I{ROOT}/include", str(source), "-o", page.stem,
-                           f"-L{BUILD}/src", "-lplimsoll", f"-Wl,-rpath,{BUILD}/src"])
-            self.run_here([f"./{page.stem}"])
+        def run(page, parts):
+            (self.place / "page.cpp").write_text(cpp_program(parts))
+            self.run_here(["g++", "-std=c++20", "-O0", "-Wall", "-Werror", "-Wno-unused", f"-I{ROOT}/include", "page.cpp", "-o", "page",
+                           f"-L{BUILD}/lib", "-lplimsoll", f"-Wl,-rpath,{BUILD}/lib"])
+            self.run_here(["./page"])
+
+        self.each_page("cpp", run)
 
     def test_commands(self):
-        for page, parts in self.each_page("sh"):
+        def run(page, parts):
             (self.place / "page.sh").write_text(SHELL + "".join(parts))
             self.run_here(["bash", "page.sh"])
 
+        self.each_page("sh", run)
+
     def test_models(self):
-        for page, parts in self.each_page("yaml"):
+        def run(page, parts):
             for part in parts:
                 (self.place / "model.yaml").write_text(part)
-                self.run_here(["plimsoll", "plan", "model.yaml", "--batch", "8"])
+                self.run_here(["plimsoll", "plan", "model.yaml", "--batch", "8", "--loss", "mse"])
+
+        self.each_page("yaml", run)
 
     def test_configurations(self):
         for page in PAGES:
@@ -128,9 +131,11 @@ class PythonDocs(Docs):
     """Needs the extension: run by python/tests/test_docs.py."""
 
     def test_scripts(self):
-        for page, parts in self.each_page("python"):
+        def run(page, parts):
             (self.place / "page.py").write_text("".join(parts))
             self.run_here([str(ROOT / ".venv/bin/python"), "page.py"], PYTHONPATH=str(ROOT / "python"))
+
+        self.each_page("python", run)
 
 
 def load_tests(loader, tests, pattern):
