@@ -18,7 +18,7 @@ using namespace plimsoll;
 using Json = nlohmann::ordered_json;
 
 struct PlanArguments {
-  std::string model, memory, html;
+  std::string model, memory, html, svg;
   cli::CompileOptions compile;
   int64_t batch = 32;
   bool json = false, hold_updates = false;
@@ -86,6 +86,7 @@ std::string layers_text(const MemoryForecast& f) {
 
 void run(const PlanArguments& a) {
   cli::check_writable("--html", a.html, {".html"});
+  cli::check_writable("--svg", a.svg, {".svg"});
   Model model = cli::open_model(a.model);
   cli::compile(model, a.compile);
   const MemoryForecast f = forecast(model, a.batch, a.memory, a.hold_updates);
@@ -100,6 +101,10 @@ void run(const PlanArguments& a) {
   if (!a.html.empty()) {
     cli::write_text(a.html, memory_report_html(model, a.batch, a.memory));
     if (!a.json) fmt::print("drew {}\n", a.html);
+  }
+  if (!a.svg.empty()) {
+    cli::write_text(a.svg, memory_report_svg(model, a.batch, a.memory));
+    if (!a.json) fmt::print("drew {}\n", a.svg);
   }
   constexpr int kDoesNotFit = 3;
   if (!f.fits) throw CLI::RuntimeError(kDoesNotFit);
@@ -120,12 +125,14 @@ void cmd_plan(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--memory", a->memory, "The line: 2GiB, 60%. Exits with 3 if the step cannot fit");
   command->add_option("--html", a->html, "Write a page with the bytes over the step by layer (.html)");
+  command->add_option("--svg", a->svg, "The same as a picture alone (.svg)");
   command->add_flag("--hold-updates", a->hold_updates,
                     "With all updates held back, as train --hold-updates does");
   command->add_flag("--json", a->json, "For programs");
   command->footer(
       "Examples:\n"
       "  plimsoll plan digits.keras --batch 256\n"
+      "  plimsoll plan digits.keras --batch 256 --memory 200MiB --html step.html\n"
       "  plimsoll plan model.yaml --loss mse --batch 512 --memory 500MiB --json");
   command->callback([a] { run(*a); });
 }
