@@ -31,6 +31,39 @@ std::string op_text(const Node& node) {
   return concat("fused(", list, ")");
 }
 
+// Of a fused chain, op by op on what it read: the first whose results are not finite.
+NonFinite inside(const Node& fused, const std::vector<Tensor>& inputs) {
+  const Graph& body = *fused.attrs.graph("body");
+  std::vector<Tensor> values(body.values().size());
+  std::vector<std::string> names(values.size());
+  std::vector<bool> bad(values.size(), false);
+  for (size_t i = 0; i < inputs.size(); ++i) values[body.inputs()[i].value] = inputs[i];
+  for (const Node& node : body.nodes()) {
+    std::vector<Tensor> in;
+    for (const ValueId v : node.inputs) in.push_back(values[v]);
+    const bool constant = node.op->name == "constant";
+    const std::vector<Tensor> out =
+        constant ? std::vector{node.attrs.tensor("value")} : apply(*node.op, in, node.attrs);
+    for (size_t i = 0; i < out.size(); ++i) {
+      values[node.outputs[i]] = out[i];
+      names[node.outputs[i]] = std::string(node.op->name);
+      const ValueRange result = range_of(out[i].type(), read_bytes(out[i]));
+      bad[node.outputs[i]] = result.first_bad >= 0;
+      const bool passed_on = std::ranges::any_of(node.inputs, [&](ValueId v) { return bad[v]; });
+      if (constant || passed_on || result.first_bad < 0) continue;
+      NonFinite found{.layer = node.layer.empty() ? fused.layer : node.layer,
+                      .op = std::string(node.op->name),
+                      .result = result};
+      for (const ValueId v : node.inputs) {
+        found.inputs.push_back(range_of(values[v].type(), read_bytes(values[v])));
+        found.inputs.back().name = names[v];
+      }
+      return found;
+    }
+  }
+  return {};
+}
+
 class Search {
  public:
   Search(Steps& steps, std::span<const Tensor> inputs, std::span<const Tensor> outputs)
@@ -154,12 +187,16 @@ class Search {
 
   NonFinite describe(NodeId id, ValueId bad) {
     const Node& node = graph_.node(id);
+    const bool fused = node.op->name == "fused";
     NonFinite found{.layer = node.layer, .op = op_text(node)};
+    std::vector<Tensor> read;
     steps_.replay(inputs_, outputs_, [&](size_t step, void* const* args, bool after) {
       if (steps_.plan().order()[step] != id) return true;
       for (size_t i = 0; !after && i < node.inputs.size(); ++i) {
-        found.inputs.push_back(range_of(graph_.type(node.inputs[i]), args[i]));
+        const TensorType& type = graph_.type(node.inputs[i]);
+        found.inputs.push_back(range_of(type, args[i]));
         found.inputs.back().name = name_of(node.inputs[i]);
+        if (fused) read.push_back(Tensor::from_bytes(type.dtype, type.shape, args[i]));
       }
       for (size_t i = 0; after && i < node.outputs.size(); ++i) {
         if (node.outputs[i] != bad) continue;
@@ -167,7 +204,17 @@ class Search {
       }
       return !after;
     });
+    return fused ? look_inside(node, read, std::move(found)) : found;
+  }
+
+  // The op inside, where there is memory to look; names of what it read from outside stay.
+  static NonFinite look_inside(const Node& fused, const std::vector<Tensor>& read, NonFinite whole) try {
+    NonFinite found = inside(fused, read);
+    if (found.op.empty()) return whole;
+    found.op += " of " + whole.op;
     return found;
+  } catch (const Error&) {
+    return whole;
   }
 
   std::string name_of(ValueId v) const {

@@ -30,7 +30,7 @@ std::string ValueRange::str() const {
 std::string NonFinite::str() const {
   if (op.empty() && result.name.empty())
     return "a second run of the step met finite numbers only, or could not look at them";
-  if (op.empty()) return concat("the step was given them: ", result.str());
+  if (op.empty()) return concat("they were there before the step, in ", result.str());
   std::string s =
       concat("first made by ", op, layer.empty() ? "" : " in layer ", layer, " -> ", result.str());
   for (const ValueRange& in : inputs) s += concat("\n  from ", in.str());
