@@ -95,7 +95,9 @@ void run(const PlanArguments& a) {
     fmt::print("{}\n", as_json(f, a.batch, held));
   } else {
     fmt::print("{}{}{}{}", cli::forecast_text(f, a.batch), f.line > 0 ? line_text(f) : "",
-               a.hold_updates ? fmt::format("holding updates back takes {} of it\n", memory_text(held)) : "",
+               a.hold_updates ? fmt::format("holding updates back takes {} of it\n",
+                                            memory_text(std::max<int64_t>(held, 0)))
+                              : "",
                layers_text(f));
   }
   if (!a.html.empty()) {

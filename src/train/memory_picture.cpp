@@ -78,14 +78,17 @@ class Drawing {
     most_ = static_cast<double>(std::max({p_.arena, p_.line, int64_t{1}})) * 1.05;
   }
 
-  std::string svg() const {
-    std::string s = concat(
-        "<svg viewBox=\"0 0 ", number(kLeft + kWidth + 10), " ", number(kTop + kHeight + 40),
-        "\" role=\"img\" aria-label=\"bytes in the arena over a step\" xmlns=\"http://www.w3.org/2000/svg\" "
-        "font-family=\"system-ui,sans-serif\" font-size=\"12\">\n",
-        "<style>.again{fill:#c00}.hover{fill:transparent}.hover:hover{fill:#0002}</style>\n");
+  // `alone`: as a file of its own, which must say what it is.
+  std::string svg(bool alone) const {
+    std::string s =
+        concat("<svg viewBox=\"0 0 ", number(kLeft + kWidth + 10), " ", number(kTop + kHeight + 40),
+               "\" role=\"img\" aria-label=\"bytes in the arena over a step\"",
+               alone ? " xmlns=\"http://www.w3.org/2000/svg\"" : "",
+               " font-family=\"system-ui,sans-serif\" font-size=\"12\">\n",
+               "<style>.again{fill:#c00}.hover{fill:transparent}.hover:hover{fill:#0002}</style>\n");
     s += axis() + stacked() + labels() + again() + rule(p_.arena, "arena", "#333") +
-         (p_.line > 0 ? rule(p_.line, "line: for the arena", "#c00") : std::string()) + hover();
+         (p_.line > 0 ? rule(p_.line, "line (what it leaves for the arena)", "#c00") : std::string()) +
+         hover();
     return s + "</svg>\n";
   }
 
@@ -225,7 +228,7 @@ class Drawing {
 
 }  // namespace
 
-std::string picture_svg(const Picture& picture) { return Drawing(picture).svg(); }
+std::string picture_svg(const Picture& picture) { return Drawing(picture).svg(true); }
 
 std::string picture_html(const Picture& picture) {
   const Drawing drawing(picture);
@@ -240,7 +243,7 @@ std::string picture_html(const Picture& picture) {
                 "</h1>\n<p>Bytes in the arena while one training step runs, by layer. Red marks below: "
                 "operations that run once "
                 "more. Point at a place for what is alive there.</p>\n",
-                drawing.svg(), drawing.legend(), "</body></html>\n");
+                drawing.svg(false), drawing.legend(), "</body></html>\n");
 }
 
 }  // namespace plimsoll

@@ -28,7 +28,7 @@ size_t count(const std::string& text, std::string_view part) {
 TEST(MemoryPicture, ShowsBandsTheLineAndWhatRunsAgain) {
   const std::string svg = picture_svg(example());
   EXPECT_EQ(count(svg, "<polygon"), 3u);
-  EXPECT_NE(svg.find("line: for the arena 70.0 MiB"), svg.npos);
+  EXPECT_NE(svg.find("line (what it leaves for the arena) 70.0 MiB"), svg.npos);
   EXPECT_EQ(count(svg, "class=\"again\""), 1u);
   EXPECT_EQ(count(svg, "class=\"hover\""), 4u);
   EXPECT_NE(svg.find("conv&lt;1&gt;</text>"), svg.npos);  // written on its band
@@ -39,7 +39,7 @@ TEST(MemoryPicture, ShowsBandsTheLineAndWhatRunsAgain) {
 
 TEST(MemoryPicture, IsOnePageThatLoadsNothing) {
   const std::string page = picture_html(example());
-  for (const char* part : {"src=", "href=", "url(", "@import", "<script", "<link"})
+  for (const char* part : {"src=", "href=", "url(", "@import", "<script", "<link", "http"})
     EXPECT_EQ(page.find(part), page.npos) << part;
   EXPECT_NE(page.find("<h1>&lt;a &amp; b&gt;</h1>"), page.npos);
 }

@@ -88,7 +88,7 @@ class Steps:
 
     def ready(self, types, spec):
         """The Program for leaves of these types: (dtype, shape), or the value of one that is no array."""
-        key = (spec, self.nans and self.nans.key, *map(_key, types))
+        key = (spec, *map(_key, types), self.nans and self.nans.key)
         made = self.programs.pop(key, None)
         if made is None:
             try:
