@@ -18,15 +18,20 @@ using namespace plimsoll;
 using Json = nlohmann::ordered_json;
 
 struct PlanArguments {
-  std::string model, memory, html;
+  std::string model, memory, html, svg;
   cli::CompileOptions compile;
   int64_t batch = 32;
-  bool json = false;
+  bool json = false, hold_updates = false;
 };
 
 double times(double extra, const MemoryForecast& f) { return 1 + (f.seconds > 0 ? extra / f.seconds : 0); }
 
-std::string as_json(const MemoryForecast& f, int64_t batch) {
+// What holding all updates back takes more; 0 if nothing is held.
+int64_t held_bytes(const PlanArguments& a, const Model& model, const MemoryForecast& f) {
+  return a.hold_updates ? f.total() - forecast(model, a.batch, a.memory).total() : 0;
+}
+
+std::string as_json(const MemoryForecast& f, int64_t batch, int64_t held) {
   Json layers = Json::array();
   for (const auto& [layer, bytes] : f.layers) layers.push_back({{"layer", layer}, {"bytes", bytes}});
   Json j = {{"batch", batch},
@@ -44,6 +49,7 @@ std::string as_json(const MemoryForecast& f, int64_t batch) {
             {"run_again", f.again},
             {"time", times(f.extra_seconds, f)},
             {"time_bound", times(f.least_extra, f)}};
+  if (held != 0) j["held_updates"] = held;
   if (f.line > 0) {
     j["line"] = f.line;
     j["least_line"] = f.least;
@@ -80,17 +86,27 @@ std::string layers_text(const MemoryForecast& f) {
 
 void run(const PlanArguments& a) {
   cli::check_writable("--html", a.html, {".html"});
+  cli::check_writable("--svg", a.svg, {".svg"});
   Model model = cli::open_model(a.model);
   cli::compile(model, a.compile);
-  const MemoryForecast f = forecast(model, a.batch, a.memory);
+  const MemoryForecast f = forecast(model, a.batch, a.memory, a.hold_updates);
+  const int64_t held = held_bytes(a, model, f);
   if (a.json) {
-    fmt::print("{}\n", as_json(f, a.batch));
+    fmt::print("{}\n", as_json(f, a.batch, held));
   } else {
-    fmt::print("{}{}{}", cli::forecast_text(f, a.batch), f.line > 0 ? line_text(f) : "", layers_text(f));
+    fmt::print("{}{}{}{}", cli::forecast_text(f, a.batch), f.line > 0 ? line_text(f) : "",
+               a.hold_updates ? fmt::format("holding updates back takes {} of it\n",
+                                            memory_text(std::max<int64_t>(held, 0)))
+                              : "",
+               layers_text(f));
   }
   if (!a.html.empty()) {
     cli::write_text(a.html, memory_report_html(model, a.batch, a.memory));
     if (!a.json) fmt::print("drew {}\n", a.html);
+  }
+  if (!a.svg.empty()) {
+    cli::write_text(a.svg, memory_report_svg(model, a.batch, a.memory));
+    if (!a.json) fmt::print("drew {}\n", a.svg);
   }
   constexpr int kDoesNotFit = 3;
   if (!f.fits) throw CLI::RuntimeError(kDoesNotFit);
@@ -111,10 +127,14 @@ void cmd_plan(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--memory", a->memory, "The line: 2GiB, 60%. Exits with 3 if the step cannot fit");
   command->add_option("--html", a->html, "Write a page with the bytes over the step by layer (.html)");
+  command->add_option("--svg", a->svg, "The same as a picture alone (.svg)");
+  command->add_flag("--hold-updates", a->hold_updates,
+                    "With all updates held back, as train --hold-updates does");
   command->add_flag("--json", a->json, "For programs");
   command->footer(
       "Examples:\n"
       "  plimsoll plan digits.keras --batch 256\n"
+      "  plimsoll plan digits.keras --batch 256 --memory 200MiB --html step.html\n"
       "  plimsoll plan model.yaml --loss mse --batch 512 --memory 500MiB --json");
   command->callback([a] { run(*a); });
 }

@@ -18,11 +18,12 @@ namespace {
 using namespace plimsoll;
 
 struct TrainOptions {
-  std::string model, save, plot, memory, memory_report;
+  std::string model, save, plot, memory, memory_report, memory_log, trace, on_nan, on_stall = "warn";
   cli::CompileOptions compile;
   cli::DataArguments data;
   std::string validation;
-  double validation_split = 0;
+  double validation_split = 0, step_deadline = 0;
+  bool hold_updates = false;
   int64_t batch = 32, epochs = 1;
   uint64_t seed = 0;
   bool seeded = false, no_shuffle = false, json = false;
@@ -56,6 +57,12 @@ FitArgs fit_args(const TrainOptions& a, const Split& split) {
   args.epochs = a.epochs;
   args.memory = a.memory;
   args.verbose = a.json ? 0 : 1;
+  args.on_nan = a.on_nan;
+  args.hold_updates = a.hold_updates;
+  args.on_stall = a.on_stall;
+  args.step_deadline = a.step_deadline;
+  args.trace = a.trace;
+  if (!a.memory_log.empty()) args.callbacks.push_back(MemoryMonitor(a.memory_log));
   if (split.validation) args.validation_data = split.validation->batch(a.batch);
   if (a.json) args.callbacks.push_back(cli::json_events());
   return args;
@@ -65,13 +72,15 @@ void say(const TrainOptions& a, const std::string& event, const std::string& fil
   if (a.json)
     cli::print_event(event, {}, file);
   else
-    fmt::print("{} {}\n", event == "saved" ? "saved" : "drew", file);
+    fmt::print("{} {}\n", event, file);
 }
 
 void run(const TrainOptions& a) {
   cli::check_writable("--save", a.save, {".keras", ".h5", ".hdf5"});
   cli::check_writable("--plot", a.plot, {".svg"});
   cli::check_writable("--memory-report", a.memory_report, {".html"});
+  cli::check_writable("--memory-log", a.memory_log, {".csv"});
+  cli::check_writable("--trace", a.trace, {".json"});
   if (a.seeded) set_random_seed(a.seed);
   Model model = cli::open_model(a.model);
   cli::compile(model, a.compile);
@@ -83,7 +92,7 @@ void run(const TrainOptions& a) {
     train = train.shuffle(seed, train.random_access() ? 0 : kWindow);
   }
   if (!a.json && !model.inputs().empty())
-    fmt::print("{}", cli::forecast_text(forecast(model, a.batch), a.batch));
+    fmt::print("{}", cli::forecast_text(forecast(model, a.batch, "", a.hold_updates), a.batch));
   if (!a.memory_report.empty()) {
     cli::write_text(
         a.memory_report,
@@ -95,6 +104,7 @@ void run(const TrainOptions& a) {
     fmt::print("interrupted between two steps{}\n",
                a.save.empty() ? "; without --save what was learned is not kept" : ", with the model intact");
   }
+  if (!a.trace.empty()) say(a, "traced", a.trace);
   if (!a.save.empty()) {
     model.save(a.save);
     say(a, "saved", a.save);
@@ -136,6 +146,26 @@ void cmd_train(CLI::App& app) {
       "The line: 2GiB, 60%; of a device: cuda:0=4GiB. A run that cannot fit is refused before it starts");
   command->add_option("--memory-report", a->memory_report,
                       "Write a page with the bytes of a step by layer, before it starts (.html)");
+  command->add_option("--memory-log", a->memory_log, "Write what is held once a second (.csv)");
+  command->add_option("--trace", a->trace,
+                      "Write what was done when, kernels and memory, for ui.perfetto.dev (.json)");
+  command
+      ->add_option(
+          "--on-nan", a->on_nan,
+          "If the loss or a gradient is NaN or infinite: raise stops and names the operation it comes "
+          "from, skip leaves the step out, warn says it once. Default: train on, as Keras does")
+      ->check(CLI::IsMember({"raise", "skip", "warn"}));
+  command
+      ->add_flag("--hold-updates", a->hold_updates,
+                 "With --on-nan: no weight changes until all gradients are known to be finite; takes the "
+                 "memory of all gradients")
+      ->needs("--on-nan");
+  command->add_option("--on-stall", a->on_stall, "If training does not come on: warn, raise, off")
+      ->check(CLI::IsMember({"warn", "raise", "off"}))
+      ->capture_default_str();
+  command->add_option("--step-deadline", a->step_deadline, "Seconds that a step may take; 0: any")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command->add_option("--seed", a->seed, "Makes weights, order and dropout repeatable")
       ->each([a](const std::string&) { a->seeded = true; });
   command->add_flag("--no-shuffle", a->no_shuffle, "Take the records in their order");
@@ -149,6 +179,7 @@ void cmd_train(CLI::App& app) {
       "accuracy \\\n"
       "      --epochs 5 --save digits.keras --plot curves.svg\n"
       "  plimsoll train digits.keras --data more.npz --memory 500MiB --save digits.keras\n"
+      "  plimsoll train digits.keras --data more.npz --on-nan raise --trace run.json\n"
       "  plimsoll train price.json --data houses.csv --y price --loss mse --epochs 20");
   command->callback([a] { run(*a); });
 }

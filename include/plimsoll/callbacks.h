@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "plimsoll/memory.h"
 #include "plimsoll/tensor.h"
 
 #pragma GCC visibility push(default)
@@ -58,6 +59,10 @@ class Callback {
   virtual void on_predict_end() {}
   virtual void on_predict_batch_begin(int64_t /*batch*/) {}
   virtual void on_predict_batch_end(int64_t /*batch*/, const std::vector<Tensor>& /*outputs*/) {}
+  // What is held, after a step of fit(), if so many seconds have passed since the last time (memory_every();
+  // negative: never), and at the end of each epoch.
+  virtual void on_memory(const MemoryUse&) {}
+  virtual double memory_every() const { return -1; }
   // Whether on_train_batch_end() and on_test_batch_end() want the logs, which take a moment to make; else
   // they are empty.
   virtual bool wants_batch_logs() const { return true; }
@@ -132,6 +137,14 @@ CallbackPtr CSVLogger(const std::string& filename, const CSVLoggerOptions& optio
 // Ends training when the loss is NaN or infinite.
 CallbackPtr TerminateOnNaN();
 
+struct MemoryMonitorOptions {
+  double every = 1;            // seconds; 0: after each step
+  int64_t most_lines = 10000;  // then it writes half as often, again and again
+};
+// Writes what is held as CSV: seconds, epoch, step, engine, engine_peak, resident, resident_peak, limit
+// (bytes; empty: none). A `filename` that is empty: to the log, at level info.
+CallbackPtr MemoryMonitor(const std::string& filename, const MemoryMonitorOptions& options = {});
+
 struct BackupAndRestoreOptions {
   int64_t save_freq = 0;  // 0: each epoch; else every so many batches
   bool delete_checkpoint = true;
@@ -156,6 +169,8 @@ struct LambdaCallbackOptions {
   std::function<void()> on_predict_end = {};
   std::function<void(int64_t)> on_predict_batch_begin = {};
   std::function<void(int64_t, const std::vector<Tensor>&)> on_predict_batch_end = {};
+  std::function<void(const MemoryUse&)> on_memory = {};
+  double memory_every = 1;  // seconds
 };
 CallbackPtr LambdaCallback(const LambdaCallbackOptions& options);
 

@@ -12,6 +12,8 @@ namespace plimsoll {
 // the line drawn in and what runs again marked. As forecast(): nothing is run. Throws MemoryLineError if the
 // step cannot fit under `memory` (optional).
 std::string memory_report_html(const Model& model, int64_t batch_size, const std::string& memory = "");
+// The picture of it alone, as SVG.
+std::string memory_report_svg(const Model& model, int64_t batch_size, const std::string& memory = "");
 
 }  // namespace plimsoll
 #pragma GCC visibility pop

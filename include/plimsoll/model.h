@@ -24,6 +24,7 @@
 #include "plimsoll/metrics.h"
 #include "plimsoll/optimizers.h"
 #include "plimsoll/tensor.h"
+#include "plimsoll/watch.h"
 
 #pragma GCC visibility push(default)
 namespace plimsoll {
@@ -83,6 +84,22 @@ struct FitArgs {
   // the first batch, with Error{out_of_memory}: the bytes needed and allowed, the largest batch that fits,
   // the heaviest layers.
   std::string memory = {};
+  // What to do about a loss or a gradient that is NaN or infinite (watch.h). Empty: nothing, as Keras does.
+  // "raise": NonFiniteError, which names the first operation whose results are not finite and what it read.
+  // "skip": the step is left out, and so are its metrics. "warn": said once, then all is as without a watch.
+  // A step whose loss is not finite changes nothing. Where only a gradient is not, its own update is left
+  // out, and those made before it stand, unless all are held back until the last gradient is there: that
+  // takes the memory of all gradients (forecast()).
+  std::string on_nan = {};
+  bool hold_updates = false;
+  // What to do when there is no sign of life for `stall_after` seconds (longer where more is usual): "warn"
+  // logs what it waits for, "raise" throws StallError as well once that has come back, "off". A step that
+  // takes longer than `step_deadline` seconds (0: none) is a stall too.
+  std::string on_stall = "warn";
+  double stall_after = 60;
+  double step_deadline = 0;
+  // (optional) Where to write what was done when, for ui.perfetto.dev.
+  std::string trace = {};
 };
 
 struct EvaluateArgs {
@@ -134,6 +151,7 @@ struct History {
   std::vector<int64_t> epoch;
   std::vector<std::pair<std::string, std::vector<double>>> history;
   bool interrupted = false;  // by Ctrl-C
+  int64_t left_out = 0;      // steps, by on_nan = "skip"
   // Throws Error{not_found} listing the names there are, the nearest first.
   const std::vector<double>& operator[](std::string_view name) const;
 };
@@ -219,8 +237,9 @@ class Sequential : public Model {
 // Plans a training step without running it. Requires: the model is compiled and knows its inputs. Targets are
 // taken to be as the loss wants them: class numbers for sparse cross-entropies, else tensors like the
 // outputs. `memory` (optional): a line as in FitArgs, of the host; what a fit() of this model alone would do
-// under it.
-MemoryForecast forecast(const Model& model, int64_t batch_size, const std::string& memory = "");
+// under it. `hold_updates` as there.
+MemoryForecast forecast(const Model& model, int64_t batch_size, const std::string& memory = "",
+                        bool hold_updates = false);
 
 // Throws Error{bad_file} with the place, {unsupported} naming a layer that is not known.
 Model load_model(const std::filesystem::path& path);

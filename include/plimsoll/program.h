@@ -11,6 +11,7 @@
 
 #include "plimsoll/graph.h"
 #include "plimsoll/tensor.h"
+#include "plimsoll/watch.h"
 
 #pragma GCC visibility push(default)
 namespace plimsoll {
@@ -87,6 +88,10 @@ class Program {
   size_t steps() const;
   // Time per step, in seconds, of `runs` runs: (what, seconds) for benchmarks and reports.
   std::vector<std::pair<std::string, double>> profile(std::span<const Tensor> inputs, int runs);
+  // Runs once more without writing a variable, to find where the numbers come from for which output `flag`, a
+  // bool made with isfinite() of them, is false. Nothing is found (all of it empty) where all are finite now,
+  // and on devices of plug-ins.
+  NonFinite find_nonfinite(std::span<const Tensor> inputs, size_t flag);
   // Everything that lies in the arena during a run, for reports.
   std::vector<ArenaSpan> timeline() const;
 

@@ -19,6 +19,7 @@
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
 #include "trace.h"
+#include "tracing.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -180,11 +181,12 @@ NB_MODULE(_native, m) {
       .def(
           "run_rows",
           [](PyProgram& p, const Rows& rows, nb::object order, int64_t first, int64_t batches, double seconds,
-             const std::vector<nb::object>& into) {
-            PyProgram::Round round = p.run_rows(rows, order, first, batches, seconds, into);
+             const std::vector<nb::object>& into, int64_t flag) {
+            PyProgram::Round round = p.run_rows(rows, order, first, batches, seconds, into, flag);
             return nb::make_tuple(round.done, nb::cast(std::move(round.last)));
           },
-          "rows"_a, "order"_a.none(), "first"_a, "batches"_a, "seconds"_a, "into"_a)
+          "rows"_a, "order"_a.none(), "first"_a, "batches"_a, "seconds"_a, "into"_a, "flag"_a = -1)
+      .def("find_nonfinite", &PyProgram::find_nonfinite, "inputs"_a.none())
       .def_prop_ro("arena_bytes", [](const PyProgram& p) { return p.memory().arena; })
       .def_prop_ro("variable_bytes", [](const PyProgram& p) { return p.memory().variables; })
       .def("text", &PyProgram::text);
@@ -249,5 +251,6 @@ NB_MODULE(_native, m) {
   });
   m.def("parse_memory", parse_memory, "text"_a);
   m.def("memory_text", memory_text, "bytes"_a);
+  add_tracing(m);
   m.def("_set_line_error", [](nb::object type) { line_error() = std::move(type); });
 }

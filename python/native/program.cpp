@@ -110,7 +110,7 @@ Outputs PyProgram::run(const std::vector<const PyTensor*>& inputs) {
 }
 
 PyProgram::Round PyProgram::run_rows(const Rows& rows, nb::handle order, int64_t first, int64_t batches,
-                                     double seconds, const std::vector<nb::object>& into) {
+                                     double seconds, const std::vector<nb::object>& into, int64_t flag) {
   std::unique_ptr<Bytes> order_bytes;
   std::span<const int64_t> indices;
   if (!order.is_none()) {
@@ -119,6 +119,8 @@ PyProgram::Round PyProgram::run_rows(const Rows& rows, nb::handle order, int64_t
                static_cast<size_t>(order_bytes->size()) / 8};
   }
   require(!inputs_.empty(), "program", "expected one that takes inputs, to run it over rows");
+  require(flag < std::ssize(outputs_), "program", "expected one of ", outputs_.size(), " outputs, got ",
+          flag);
   const Destinations destinations(into, outputs_, batches);
   Round round;
   if (batches <= 0) return round;
@@ -133,6 +135,7 @@ PyProgram::Round PyProgram::run_rows(const Rows& rows, nb::handle order, int64_t
       rows.fill(in, first + round.done * inputs_[0].shape.dim(0), indices);
       program_.run(in, out);
       destinations.put(round.done++, out);
+      if (flag >= 0 && out[static_cast<size_t>(flag)].item() == 0) break;
       if (signals.handled()) {
         const nb::gil_scoped_acquire acquired;
         writing.detach();
@@ -142,6 +145,17 @@ PyProgram::Round PyProgram::run_rows(const Rows& rows, nb::handle order, int64_t
   }
   round.last = wrap(std::move(out));
   return round;
+}
+
+std::string PyProgram::find_nonfinite(const std::optional<std::vector<const PyTensor*>>& inputs) {
+  std::vector<Tensor> given;
+  if (inputs) {
+    for (const PyTensor* t : *inputs) given.push_back(t->concrete());
+  }
+  const Writing writing(*this);
+  const std::span<const Tensor> in = inputs ? std::span<const Tensor>(given) : place_->batch(inputs_);
+  const nb::gil_scoped_release released;
+  return program_.find_nonfinite(in, outputs_.size() - 1).str();
 }
 
 }  // namespace plimsoll::python

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,13 +26,17 @@ class PyProgram {
   // Steps over `batches` batches of rows from `first` on, in the order that `order` says (empty: theirs).
   // Returns after `seconds` at the latest, or when another thread wants its turn, though not before a step
   // has ended; signals are handled meanwhile. `into`: for each output bytes where those of all steps are put
-  // one after the other; or empty.
+  // one after the other; or empty. `flag`: an output, a bool, after which it returns if it is false; -1:
+  // none.
   struct Round {
     int64_t done = 0;  // batches
     Outputs last;      // of the last of them
   };
   Round run_rows(const Rows& rows, nanobind::handle order, int64_t first, int64_t batches, double seconds,
-                 const std::vector<nanobind::object>& into);
+                 const std::vector<nanobind::object>& into, int64_t flag);
+  // Where the numbers come from that the last output says are not finite, for people. No inputs: those of the
+  // last step of run_rows().
+  std::string find_nonfinite(const std::optional<std::vector<const PyTensor*>>& inputs);
 
   const MemoryReport& memory() const { return program_.memory(); }
   std::string text() const { return program_.text(); }

@@ -12,13 +12,16 @@ if "keras" not in _sys.modules:
 
 from plimsoll import _native
 from plimsoll._native import Tensor, memory_text
-from plimsoll.errors import MemoryLineError
+from plimsoll.errors import MemoryLineError, NonFiniteError
 from plimsoll.memory import memory_use, set_memory_limit
 from plimsoll.plan import plan
+from plimsoll.tracing import trace
+from plimsoll.watch import on_nan
 
 _OF_KERAS = {"forecast": "planner", "MemoryForecast": "planner", "function": "functions", "gradients": "functions",
-             "value_and_grad": "functions"}
-__all__ = ["MemoryLineError", "Tensor", "install_tensorflow", "memory_text", "memory_use", "plan", "set_memory_limit", *_OF_KERAS]
+             "value_and_grad": "functions", "MemoryMonitor": "monitor"}
+__all__ = ["MemoryLineError", "NonFiniteError", "Tensor", "install_tensorflow", "memory_text", "memory_use", "on_nan", "plan",
+           "set_memory_limit", "trace", *_OF_KERAS]
 
 
 def __getattr__(name):

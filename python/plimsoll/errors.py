@@ -5,4 +5,8 @@ class MemoryLineError(MemoryError):
     """A plan or a request would cross the memory line. Nothing was changed: lower the batch or the model, and go on."""
 
 
+class NonFiniteError(FloatingPointError):
+    """A loss or a gradient is NaN or infinite (plimsoll.on_nan). The message names the operation it comes from."""
+
+
 _native._set_line_error(MemoryLineError)

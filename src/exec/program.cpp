@@ -5,7 +5,9 @@
 
 #include "device/cpu/shared_primitives.h"
 #include "device/cpu/thread_pool.h"
+#include "exec/beat.h"
 #include "exec/device_steps.h"
+#include "exec/nonfinite.h"
 #include "exec/step_list.h"
 #include "memory/arena.h"
 #include "memory/budget.h"
@@ -259,7 +261,18 @@ void Program::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) {
   Body& b = body();
   const InUse::Turn turn(b.arena->in_use(), "program", kOneAtATime);
   b.check(inputs, outputs);
+  const Beat::Run run(*b.steps);
   b.steps->run(inputs, outputs);
+}
+
+NonFinite Program::find_nonfinite(std::span<const Tensor> inputs, size_t flag) {
+  Body& b = body();
+  std::vector<Tensor> outputs(b.steps->graph().outputs().size());
+  require(flag < outputs.size(), "program", "expected one of ", outputs.size(), " outputs, got number ",
+          flag);
+  const InUse::Turn turn(b.arena->in_use(), "program", kOneAtATime);
+  b.check(inputs, outputs);
+  return plimsoll::find_nonfinite(*b.steps, inputs, outputs, b.steps->graph().outputs()[flag].value);
 }
 
 std::vector<Tensor> Program::operator()(std::span<const Tensor> inputs) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <optional>
 
 #include "device/cpu/denormals.h"
 #include "device/cpu/thread_pool.h"
@@ -180,12 +181,12 @@ void StepList::poison_dead(size_t step) {
   }
 }
 
-void StepList::run(void* const* inputs, void* const* outputs) {
-  patch(inputs, outputs);
+void StepList::run_steps(std::atomic<uint32_t>& beat) {
   if (poison_ && plan_.arena_bytes() > 0) std::memset(arena_, 0xFF, static_cast<size_t>(plan_.arena_bytes()));
   void* const* const args = args_.data();
   for (size_t i = 0; i < steps_.size(); ++i) {
     const Step& step = steps_[i];
+    beat.store(static_cast<uint32_t>(i), std::memory_order_relaxed);
     step.run(step.state, args + step.first_arg);
     if (poison_) [[unlikely]]
       poison_dead(i);
@@ -193,12 +194,51 @@ void StepList::run(void* const* inputs, void* const* outputs) {
   for (const BoundCopy& c : copies_) std::memmove(args_[c.to], args_[c.from], c.bytes);
 }
 
+void StepList::run(void* const* inputs, void* const* outputs) {
+  patch(inputs, outputs);
+  run_steps(Beat::current().inner);
+}
+
 void StepList::run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
   bind(inputs, outputs);
   const FlushDenormals small;
-  if (!parallel_) return run(in_.data(), out_.data());
-  const ParallelRegion region;
-  run(in_.data(), out_.data());
+  std::optional<ParallelRegion> region;
+  if (parallel_) region.emplace();
+  patch(in_.data(), out_.data());
+  Beat& beat = Beat::current();
+  if (beat.recorder != nullptr && beat.recorder->begin_run(*this)) return run_recorded(*beat.recorder);
+  run_steps(beat.step);
+}
+
+void StepList::run_recorded(KernelRecorder& recorder) {
+  Beat& beat = Beat::current();
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    beat.step.store(static_cast<uint32_t>(i), std::memory_order_relaxed);
+    const auto begin = KernelRecorder::Clock::now();
+    steps_[i].run(steps_[i].state, args_.data() + steps_[i].first_arg);
+    recorder.kernel(i, begin, KernelRecorder::Clock::now());
+  }
+  for (const BoundCopy& c : copies_) std::memmove(args_[c.to], args_[c.from], c.bytes);
+  recorder.end_run();
+}
+
+bool StepList::writes_variable(const Node& node) const {
+  return std::ranges::any_of(node.outputs,
+                             [&](ValueId v) { return plan_.place(v).kind == Place::Kind::variable; });
+}
+
+bool StepList::replay(std::span<const Tensor> inputs, std::span<const Tensor> outputs, const Look& look) {
+  bind(inputs, outputs);
+  const FlushDenormals small;
+  patch(in_.data(), out_.data());
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (writes_variable(graph_.node(steps_[i].node))) continue;
+    void* const* const args = args_.data() + steps_[i].first_arg;
+    if (!look(i, args, false)) return true;
+    steps_[i].run(steps_[i].state, args);
+    if (!look(i, args, true)) return true;
+  }
+  return true;
 }
 
 void StepList::run_timed(std::span<const Tensor> inputs, std::span<const Tensor> outputs,

@@ -3,6 +3,7 @@
 // are given from outside. Not thread-safe.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "device/kernel.h"
+#include "exec/beat.h"
 #include "exec/steps.h"
 
 namespace plimsoll {
@@ -44,8 +46,9 @@ class StepList final : public Steps {
   void run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) override;
   void run_timed(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                  std::span<double> seconds) override;
-  // One pointer per input and output.
+  // One pointer per input and output: the body of a loop or a branch.
   void run(void* const* inputs, void* const* outputs);
+  bool replay(std::span<const Tensor> inputs, std::span<const Tensor> outputs, const Look& look) override;
   std::string step_name(size_t step) const override;
 
  private:
@@ -75,6 +78,9 @@ class StepList final : public Steps {
   uint32_t add_arena_arg(int64_t offset);
   void bind(std::span<const Tensor> inputs, std::span<const Tensor> outputs);
   void patch(void* const* inputs, void* const* outputs);
+  void run_steps(std::atomic<uint32_t>& beat);
+  void run_recorded(KernelRecorder& recorder);
+  bool writes_variable(const Node& node) const;
   void poison_dead(size_t step);
 
   Graph graph_;

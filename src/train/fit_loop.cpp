@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "common/log.h"
 #include "plimsoll/error.h"
+#include "plimsoll/memory.h"
 #include "train/interrupt.h"
 #include "train/test_loop.h"
 
@@ -51,6 +53,8 @@ FitLoop::FitLoop(Model model, const FitArgs& args, MakeData data, std::unique_pt
       args_(args),
       make_data_(std::move(data)),
       validation_(std::move(validation)),
+      nans_(body_.trainer, args.on_nan, args.hold_updates),
+      watch_(args),
       line_(args.memory, body_.trainer),
       wants_logs_(false),
       bar_(body_.trainer, args.verbose, 0, args.epochs) {
@@ -66,6 +70,19 @@ FitLoop::FitLoop(Model model, const FitArgs& args, MakeData data, std::unique_pt
   require(args.validation_freq >= 1, "fit", "expected validation_freq >= 1, got ", args.validation_freq);
   check_callbacks("fit", args.callbacks);
   wants_logs_ = want_batch_logs(args.callbacks);
+  for (const CallbackPtr& c : args.callbacks) {
+    const double every = c->memory_every();
+    if (every >= 0 && (memory_every_ < 0 || every < memory_every_)) memory_every_ = every;
+  }
+}
+
+void FitLoop::tell_memory(bool now) {
+  if (memory_every_ < 0) return;
+  const double seconds = steady_seconds();
+  if (!now && seconds - memory_told_ < memory_every_) return;
+  memory_told_ = seconds;
+  const MemoryUse use = memory_use();
+  each([&](Callback& c) { c.on_memory(use); });
 }
 
 // Everything that can be refused is refused here, before anything has changed.
@@ -75,6 +92,8 @@ void FitLoop::begin() {
   p.data_seed = args_.seed.value_or(static_cast<uint64_t>(next_seed()));
   data_ = std::make_unique<const Dataset>(make_data_(p.data_seed));
   body_.trainer.set_class_weight(args_.class_weight);
+  watch_.begin();
+  nans_.begin();
   line_.begin(*data_, validation_.get());
   body_.trainer.prepare(StepKind::train, first_batch(*data_));
   if (validation_) body_.trainer.prepare(StepKind::test, first_batch(*validation_));
@@ -99,15 +118,22 @@ bool FitLoop::stopped() const { return body_.stop_training || InterruptWatch::in
 // One batch; false at the end of the data.
 bool FitLoop::step() {
   FitPosition& p = body_.position;
+  watch_.enter(FitWatch::Doing::data);
   if (!reader_) reader_ = data_->read(p.data_epoch, p.data_batch);
   if (!reader_->next(batch_)) return false;
   const int64_t index = p.step;
+  if (!args_.callbacks.empty()) watch_.enter(FitWatch::Doing::callbacks);
   each([&](Callback& c) { c.on_train_batch_begin(index); });
+  watch_.enter(FitWatch::Doing::step);
   body_.trainer.step(StepKind::train, batch_);
+  watch_.stepped(body_.trainer.expected_seconds());
+  nans_.after(batch_, p.epoch, index);
   ++p.step;
   ++p.data_batch;
   bar_.step(p.step);
   if (args_.callbacks.empty()) return true;
+  watch_.enter(FitWatch::Doing::callbacks);
+  tell_memory(false);
   if (!wants_logs_) {
     each([&](Callback& c) { c.on_train_batch_end(index, no_logs_); });
   } else {
@@ -142,6 +168,7 @@ Logs FitLoop::run_epoch() {
 
 void FitLoop::validate(Logs& logs) {
   if (!validation_ || (body_.position.epoch + 1) % args_.validation_freq != 0) return;
+  watch_.enter(FitWatch::Doing::validation);
   const Logs values = run_test(body_, {*validation_, args_.validation_steps, 0, body_.callbacks});
   for (const auto& [name, value] : values) logs.emplace_back("val_" + name, value);
 }
@@ -156,6 +183,7 @@ History FitLoop::run() {
   // A run that is resumed after its end stays ended.
   bool ended = !body_.callback_states.empty() && body_.stop_training;
   for (; p.epoch < args_.epochs && !ended && !InterruptWatch::interrupted(); ended = stopped()) {
+    watch_.begin_epoch(p.epoch);
     logs = run_epoch();
     if (!InterruptWatch::interrupted()) validate(logs);
     const int64_t epoch = p.epoch;
@@ -163,14 +191,20 @@ History FitLoop::run() {
       p.step = 0;
       ++p.epoch;
     }
+    watch_.enter(FitWatch::Doing::callbacks);
+    tell_memory(true);
     each([&](Callback& c) { c.on_epoch_end(epoch, logs); });
     bar_.end_epoch(logs);
     record(history, epoch, logs);
+    watch_.end_epoch();
   }
   history.interrupted = body_.interrupted = InterruptWatch::interrupted();
+  history.left_out = nans_.left_out();
+  if (history.left_out > 1) warn("fit", history.left_out, " steps were not finite and left out");
   reader_.reset();
   if (args_.epochs > 0) body_.trainer.optimizer().finalize(body_.network->trainable_weights());
   each([&](Callback& c) { c.on_train_end(logs); });
+  watch_.end();
   return history;
 }
 

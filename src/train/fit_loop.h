@@ -5,8 +5,10 @@
 #include <memory>
 
 #include "plimsoll/model.h"
+#include "train/fit_watch.h"
 #include "train/memory_line.h"
 #include "train/model_body.h"
+#include "train/nan_watch.h"
 #include "train/progress_bar.h"
 
 namespace plimsoll {
@@ -26,6 +28,7 @@ class FitLoop {
   bool step();
   void validate(Logs& logs);
   bool stopped() const;
+  void tell_memory(bool now);
   template <class Call>
   void each(Call call) {
     for (const CallbackPtr& c : body_.callbacks) call(*c);
@@ -36,12 +39,16 @@ class FitLoop {
   const FitArgs& args_;
   MakeData make_data_;
   std::unique_ptr<const Dataset> data_, validation_;
+  NanWatch nans_;
+  FitWatch watch_;
   MemoryLine line_;
   bool wants_logs_;
   ProgressBar bar_;
   std::unique_ptr<BatchReader> reader_;
   Batch batch_;
   Logs no_logs_;
+  double memory_every_ = -1;  // seconds, of the callback that wants it most often; negative: none does
+  double memory_told_ = 0;
 };
 
 }  // namespace plimsoll

@@ -22,6 +22,15 @@ TensorType batch_type(const Symbol& s, int64_t batch, bool drop_last, DType dtyp
   return {dtype, Shape(sizes)};
 }
 
+// Steps are planned with all updates held back, as the NaN watch may ask.
+struct Held {
+  Held(Trainer& trainer, bool held) : trainer(trainer) {
+    if (held) trainer.set_nan_watching(NanWatching::held);
+  }
+  ~Held() { trainer.set_nan_watching(NanWatching::off); }
+  Trainer& trainer;
+};
+
 }  // namespace
 
 BatchTypes batch_types(const Model& model, int64_t batch_size) {
@@ -40,7 +49,8 @@ BatchTypes batch_types(const Model& model, int64_t batch_size) {
   return types;
 }
 
-MemoryForecast forecast(const Model& model, int64_t batch_size, const std::string& memory) try {
+MemoryForecast forecast(const Model& model, int64_t batch_size, const std::string& memory,
+                        bool hold_updates) try {
   require(bool(model), "forecast", "expected a model, got none");
   require(batch_size > 0, "forecast", "expected a batch size > 0, got ", batch_size);
   ModelBody& body = model.body();
@@ -48,6 +58,7 @@ MemoryForecast forecast(const Model& model, int64_t batch_size, const std::strin
   require(!model.inputs().empty(), "forecast", "the model does not know its inputs; begin it with an Input");
   const int64_t line = memory.empty() ? account::kNoLimit : parse_memory(memory);
   const auto types = [&](int64_t batch) { return batch_types(model, batch); };
+  const Held held(body.trainer, hold_updates);
   return forecast_step(body.trainer, types, batch_size, data::Settings().batches_held(), line);
 } catch (const std::bad_alloc&) {
   no_memory("forecast");

@@ -1,6 +1,7 @@
 #include "train/memory_picture.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "common/html.h"
@@ -60,18 +61,34 @@ std::string colour(size_t band) {
   return concat("hsl(", (band * 137) % 360, ",", 55, "%,", 45 + (band % 4) * 10, "%)");
 }
 
+// A round number of bytes such that some five of them reach `most`.
+int64_t tick_for(double most) {
+  int64_t unit = 1;
+  while (static_cast<double>(unit) * 1024 * 4 <= most) unit *= 1024;
+  constexpr std::array<int64_t, 12> kSteps = {1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000};
+  for (const int64_t step : kSteps) {
+    if (static_cast<double>(step * unit) * 6 >= most) return step * unit;
+  }
+  return 1024 * unit;
+}
+
 class Drawing {
  public:
   Drawing(const Picture& picture) : p_(picture), bands_(bands_of(picture)) {
     most_ = static_cast<double>(std::max({p_.arena, p_.line, int64_t{1}})) * 1.05;
   }
 
-  std::string svg() const {
+  // `alone`: as a file of its own, which must say what it is.
+  std::string svg(bool alone) const {
     std::string s =
         concat("<svg viewBox=\"0 0 ", number(kLeft + kWidth + 10), " ", number(kTop + kHeight + 40),
-               "\" role=\"img\" aria-label=\"bytes in the arena over a step\">\n");
-    s += axis() + stacked() + again() + rule(p_.arena, "arena", "#333") +
-         (p_.line > 0 ? rule(p_.line, "line", "#c00") : std::string()) + hover();
+               "\" role=\"img\" aria-label=\"bytes in the arena over a step\"",
+               alone ? " xmlns=\"http://www.w3.org/2000/svg\"" : "",
+               " font-family=\"system-ui,sans-serif\" font-size=\"12\">\n",
+               "<style>.again{fill:#c00}.hover{fill:transparent}.hover:hover{fill:#0002}</style>\n");
+    s += axis() + stacked() + labels() + again() + rule(p_.arena, "arena", "#333") +
+         (p_.line > 0 ? rule(p_.line, "line (what it leaves for the arena)", "#c00") : std::string()) +
+         hover();
     return s + "</svg>\n";
   }
 
@@ -94,8 +111,7 @@ class Drawing {
 
   std::string axis() const {
     std::string s;
-    for (int i = 0; i <= 4; ++i) {
-      const auto bytes = static_cast<int64_t>(most_ * i / 4);
+    for (int64_t bytes = 0; static_cast<double>(bytes) <= most_; bytes += tick_for(most_)) {
       s += concat("<text x=\"", number(kLeft - 6), "\" y=\"", number(y(bytes) + 4), "\" text-anchor=\"end\">",
                   memory_text(bytes), "</text><line x1=\"", number(kLeft), "\" x2=\"", number(kLeft + kWidth),
                   "\" y1=\"", number(y(bytes)), "\" y2=\"", number(y(bytes)), "\" stroke=\"#ddd\"/>\n");
@@ -118,7 +134,40 @@ class Drawing {
                 lower;
         below[i] = top;
       }
-      s += concat("<polygon fill=\"", colour(b), "\" points=\"", upper, lower, "\"/>\n");
+      s += concat("<polygon fill=\"", colour(b), "\" stroke=\"#fff\" stroke-width=\"0.5\" points=\"", upper,
+                  lower, "\"/>\n");
+    }
+    return s;
+  }
+
+  // The name of each band where there is room for it, so that the picture needs no colours.
+  std::string labels() const {
+    constexpr double kLetter = 7, kLine = 14;
+    std::string s;
+    std::vector<int64_t> below(p_.steps.size(), 0);
+    for (const Band& band : bands_) {
+      size_t from = 0, best = 0, length = 0;  // the longest run of steps that can be written on
+      int64_t lowest = 0, highest = 0, low = 0, high = 0;
+      for (size_t i = 0; i < below.size(); ++i) {
+        const int64_t top = below[i] + band.bytes[i];
+        low = i == from ? below[i] : std::max(low, below[i]);
+        high = i == from ? top : std::min(high, top);
+        if (y(low) - y(high) < kLine) {
+          from = i + 1;
+          continue;
+        }
+        if (i + 1 - from <= length) continue;
+        best = from;
+        length = i + 1 - from;
+        lowest = low;
+        highest = high;
+      }
+      for (size_t i = 0; i < below.size(); ++i) below[i] += band.bytes[i];
+      if (x(best + length) - x(best) < kLetter * static_cast<double>(band.name.size())) continue;
+      s += concat("<text x=\"", number((x(best) + x(best + length)) / 2), "\" y=\"",
+                  number((y(lowest) + y(highest)) / 2 + 4),
+                  "\" text-anchor=\"middle\" stroke=\"#fff\" stroke-width=\"2.5\" paint-order=\"stroke\">",
+                  escape_html(band.name), "</text>\n");
     }
     return s;
   }
@@ -179,6 +228,8 @@ class Drawing {
 
 }  // namespace
 
+std::string picture_svg(const Picture& picture) { return Drawing(picture).svg(true); }
+
 std::string picture_html(const Picture& picture) {
   const Drawing drawing(picture);
   return concat("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>",
@@ -186,13 +237,13 @@ std::string picture_html(const Picture& picture) {
                 "</title>\n<style>body{font:14px "
                 "system-ui,sans-serif;margin:2em;max-width:1250px}svg{width:100%;font-size:12px}"
                 "td,th{padding:2px "
-                "10px;text-align:left}.again{fill:#c00}.hover{fill:transparent}.hover:hover{fill:#0002}"
+                "10px;text-align:left}"
                 "*{-webkit-print-color-adjust:exact;print-color-adjust:exact}</style></head><body>\n<h1>",
                 escape_html(picture.title),
                 "</h1>\n<p>Bytes in the arena while one training step runs, by layer. Red marks below: "
                 "operations that run once "
                 "more. Point at a place for what is alive there.</p>\n",
-                drawing.svg(), drawing.legend(), "</body></html>\n");
+                drawing.svg(false), drawing.legend(), "</body></html>\n");
 }
 
 }  // namespace plimsoll

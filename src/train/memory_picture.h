@@ -18,5 +18,6 @@ struct Picture {
 };
 
 std::string picture_html(const Picture& picture);
+std::string picture_svg(const Picture& picture);  // without the table
 
 }  // namespace plimsoll

@@ -1,4 +1,4 @@
-// memory_report_html(model, batch_size, memory).
+// memory_report_html() and memory_report_svg().
 #include "plimsoll/memory_report.h"
 
 #include "common/no_memory.h"
@@ -25,9 +25,7 @@ std::vector<std::string> lines_of(const std::string& text, size_t count) {
   return lines;
 }
 
-}  // namespace
-
-std::string memory_report_html(const Model& model, int64_t batch_size, const std::string& memory) try {
+Picture picture_of(const Model& model, int64_t batch_size, const std::string& memory) {
   const MemoryForecast f = forecast(model, batch_size);
   const Trainer& trainer = model.body().trainer;
   const int64_t line = memory.empty() ? account::kNoLimit : parse_memory(memory);
@@ -36,14 +34,25 @@ std::string memory_report_html(const Model& model, int64_t batch_size, const std
     return f.total() - f.arena - f.programs + step.program.program;
   });
   const Program program = trainer.planned(StepKind::train, types, std::max<int64_t>(p.arena_line, 0));
-  Picture picture{.title = concat("Memory of a training step of ", model.name(), ", batch ", batch_size),
-                  .spans = program.timeline(),
-                  .steps = lines_of(program.text(), program.steps()),
-                  .arena = program.memory().arena,
-                  .line = line == account::kNoLimit ? 0 : p.arena_line};
-  return picture_html(picture);
+  return {.title = concat("Memory of a training step of ", model.name(), ", batch ", batch_size),
+          .spans = program.timeline(),
+          .steps = lines_of(program.text(), program.steps()),
+          .arena = program.memory().arena,
+          .line = line == account::kNoLimit ? 0 : p.arena_line};
+}
+
+}  // namespace
+
+std::string memory_report_html(const Model& model, int64_t batch_size, const std::string& memory) try {
+  return picture_html(picture_of(model, batch_size, memory));
 } catch (const std::bad_alloc&) {
   no_memory("memory_report_html");
+}
+
+std::string memory_report_svg(const Model& model, int64_t batch_size, const std::string& memory) try {
+  return picture_svg(picture_of(model, batch_size, memory));
+} catch (const std::bad_alloc&) {
+  no_memory("memory_report_svg");
 }
 
 }  // namespace plimsoll

@@ -231,7 +231,7 @@ Tensor OptimizerState::updated(const Step& step, const VariablePtr& weight, cons
 }
 
 void OptimizerState::apply(Trace& trace, std::span<const VariablePtr> weights,
-                           std::span<const Tensor> gradients) {
+                           std::span<const Tensor> gradients, const NanGate& gate) {
   const Tensor steps = trace.value(iterations_);
   const Schedule& schedule = optimizer_->learning_rate.schedule;
   Step step{.trace = trace,
@@ -240,6 +240,8 @@ void OptimizerState::apply(Trace& trace, std::span<const VariablePtr> weights,
   if (loss_scale_) {
     step.finite = Tensor::full(DType::boolean, {}, 1);
     step.scale = trace.initial_value(dynamic_scale_);
+  } else {
+    step.finite = gate.all;
   }
   std::vector<Tensor> grads;
   for (size_t i = 0; i < weights.size(); ++i) {
@@ -248,7 +250,7 @@ void OptimizerState::apply(Trace& trace, std::span<const VariablePtr> weights,
     grads.push_back(!loss_scale_ && optimizer_->loss_scale_factor ? g / *optimizer_->loss_scale_factor : g);
   }
   step.applies = step.finite;
-  apply_inner(std::move(step), weights, std::move(grads));
+  apply_inner(std::move(step), weights, std::move(grads), gate);
 }
 
 // Keras's LossScaleOptimizer: a step that is not finite changes nothing but the scale and the count.
@@ -276,7 +278,12 @@ void OptimizerState::accumulate(Step& step, std::span<const VariablePtr> weights
   }
 }
 
-void OptimizerState::apply_inner(Step step, std::span<const VariablePtr> weights, std::vector<Tensor> grads) {
+bool OptimizerState::needs_all() const {
+  return loss_scale_ || optimizer_->gradient_accumulation_steps || clips();
+}
+
+void OptimizerState::apply_inner(Step step, std::span<const VariablePtr> weights, std::vector<Tensor> grads,
+                                 const NanGate& gate) {
   Trace& trace = step.trace;
   const Tensor steps = step.iteration;
   const bool alone = !optimizer_->gradient_accumulation_steps && !clips();
@@ -286,9 +293,13 @@ void OptimizerState::apply_inner(Step step, std::span<const VariablePtr> weights
   }
   if (optimizer_->gradient_accumulation_steps) accumulate(step, weights, grads);
   clip(grads);
-  for (size_t i = 0; i < weights.size(); ++i) trace.update(weights[i], updated(step, weights[i], grads[i]));
+  const Tensor applies = step.applies;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (!gate.own.empty()) step.applies = bitwise_and(applies, gate.own[i]);
+    trace.update(weights[i], updated(step, weights[i], grads[i]));
+  }
   trace.update(iterations_, step.if_finite(steps + 1.0, steps));
-  if (step.finite.defined()) adapt_scale(trace, step.finite);
+  if (loss_scale_) adapt_scale(trace, step.finite);
 }
 
 void OptimizerState::finalize(std::span<const VariablePtr> weights) {

@@ -8,6 +8,7 @@
 
 #include "layers/base/trace.h"
 #include "plimsoll/optimizers.h"
+#include "train/nan_gate.h"
 #include "train/optimizers/loss_scale.h"
 
 namespace plimsoll {
@@ -20,9 +21,13 @@ class OptimizerState {
   void build(std::span<const VariablePtr> weights);
   // The loss whose gradients apply() expects: scaled, where the optimizer is to scale it. Requires: build().
   Tensor scaled(Trace& trace, const Tensor& loss) const;
-  // Adds the update of every weight to the trace. gradients[i] belongs to weights[i]. Requires:
-  // build(weights).
-  void apply(Trace& trace, std::span<const VariablePtr> weights, std::span<const Tensor> gradients);
+  // Whether all gradients must be there before the first update, whatever watches: they are clipped or
+  // summed.
+  bool needs_all() const;
+  // Adds the update of every weight to the trace. gradients[i] belongs to weights[i]; with a gate, only what
+  // it lets through changes. Requires: build(weights).
+  void apply(Trace& trace, std::span<const VariablePtr> weights, std::span<const Tensor> gradients,
+             const NanGate& gate = {});
   // Keras's finalize_variable_values: with an EMA, weights become their averages.
   void finalize(std::span<const VariablePtr> weights);
 
@@ -52,7 +57,8 @@ class OptimizerState {
   VariablePtr scalar(std::string_view name) const;
   bool clips() const;
   void clip(std::vector<Tensor>& gradients) const;
-  void apply_inner(Step step, std::span<const VariablePtr> weights, std::vector<Tensor> gradients);
+  void apply_inner(Step step, std::span<const VariablePtr> weights, std::vector<Tensor> gradients,
+                   const NanGate& gate);
   void accumulate(Step& step, std::span<const VariablePtr> weights, std::vector<Tensor>& gradients) const;
   void adapt_scale(Trace& trace, const Tensor& finite) const;
   Tensor updated(const Step& step, const VariablePtr& weight, const Tensor& gradient);

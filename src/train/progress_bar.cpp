@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "memory/budget.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
 #include "train/trainer.h"
@@ -43,6 +44,15 @@ std::string step_text(double seconds) {
   if (seconds >= 1) return text("%.0fs/step", seconds);
   if (seconds >= 1e-3) return text("%.0fms/step", seconds * 1e3);
   return text("%.0fus/step", seconds * 1e6);
+}
+
+// Against the nearest line: of this fit(), or the process.
+std::string held_text() {
+  const std::shared_ptr<Budget>& own = Budget::current();
+  if (own && own->limit() != account::kNoLimit)
+    return concat(memory_text(own->used()), " of ", memory_text(own->limit()));
+  const std::string held = memory_text(account::used());
+  return account::limit() == account::kNoLimit ? held : concat(held, " of ", memory_text(account::limit()));
 }
 
 // Columns on a terminal: bytes that begin a character.
@@ -106,7 +116,7 @@ std::string ProgressBar::pace(int64_t done, bool finished) const {
 void ProgressBar::draw(int64_t done, const Logs& logs, bool finished) {
   std::string line = concat(bar(done), live_ ? " " : " - ", pace(done, finished));
   for (const auto& [name, value] : logs) line += concat(" - ", name, ": ", value_text(value));
-  line += " - memory: " + memory_text(memory_use().engine);
+  line += " - memory: " + held_text();
   const size_t width = width_of(line);
   if (!live_) return print(line + "\n");
   const std::string blank(drawn_ > width ? drawn_ - width : 0, ' ');

@@ -190,6 +190,29 @@ Tensor Trainer::class_weights(const Tensor& y) const {
   return weight;
 }
 
+// What layers and metrics have given variables so far, these get only if `applies`.
+void Trainer::gate_updates(Trace& trace, const Tensor& applies, const Objective& objective) const {
+  std::vector<VariablePtr> all = network_->all_variables();
+  for (const VariablePtr& v : objective.states()) all.push_back(v);
+  for (const VariablePtr& v : all) {
+    const Tensor now = trace.value(v), before = trace.initial_value(v);
+    if (now.id() != before.id()) trace.update(v, where(applies, now, before));
+  }
+}
+
+// A step that is not finite is the business of an optimizer that scales the loss: to it belongs the loss
+// alone.
+Tensor Trainer::trace_update(Trace& trace, const Parts& parts, std::span<const VariablePtr> weights,
+                             const Tensor& loss, std::span<const Tensor> grads) const {
+  const bool scales = parts.optimizer->loss_scale() != nullptr;
+  NanWatching watching = watching_;
+  if (watching == NanWatching::each && parts.optimizer->needs_all()) watching = NanWatching::held;
+  const NanGate gate = make_nan_gate(loss, scales ? std::span<const Tensor>() : grads, watching);
+  if (gate.all.defined()) gate_updates(trace, gate.all, *parts.objective);
+  parts.optimizer->apply(trace, weights, grads, gate);
+  return gate.finite;
+}
+
 void Trainer::trace_step(Trace& trace, StepKind kind, const BatchTypes& types, const Parts& parts) const {
   check_rows(types);
   Graph& graph = trace.graph();
@@ -221,15 +244,17 @@ void Trainer::trace_step(Trace& trace, StepKind kind, const BatchTypes& types, c
   const Objective::Loss loss = parts.objective->trace_loss(trace, t, extra);
   graph.set_layer("metrics");
   parts.objective->trace_metrics(trace, t);
+  Tensor finite;
   if (kind == StepKind::train) {
     std::vector<Tensor> values;
     for (const VariablePtr& v : weights) values.push_back(trace.initial_value(v));
     parts.optimizer->build(weights);
     const std::vector<Tensor> grads = gradients(parts.optimizer->scaled(trace, loss.minimized), values);
     graph.set_layer("optimizer");
-    parts.optimizer->apply(trace, weights, grads);
+    finite = trace_update(trace, parts, weights, loss.minimized, grads);
   }
   graph.output("loss", loss.logged);
+  if (finite.defined()) graph.output("finite", finite);
   trace.add_updates();
 }
 
@@ -249,7 +274,7 @@ Trainer::Programs::Loan Trainer::make_program(StepKind kind, BatchTypes types) {
   std::unique_ptr<Objective> first;  // whose sums may be half made until there is a program
   trace_step(trace, kind, types, {optimizer_.get(), objective_ ? objective_ : first});
   const size_t hash = hash_step(kind, types);
-  Ready ready{kind, std::move(types),
+  Ready ready{kind, std::move(types), watching(kind),
               Program::compile(graph, compile_options(arena_line_ == account::kNoLimit ? -1 : arena_line_))};
   const int64_t bytes = ready.bytes();
   Programs::Loan loan = programs_.add(hash, std::move(ready), bytes);
@@ -300,8 +325,9 @@ Program Trainer::planned(StepKind kind, const BatchTypes& types, int64_t arena_l
 }
 
 bool Trainer::has_program(StepKind kind, const BatchTypes& types) const {
-  return programs_.has(hash_step(kind, types),
-                       [&](const Ready& r) { return r.kind == kind && r.types == types; });
+  return programs_.has(hash_step(kind, types), [&](const Ready& r) {
+    return r.kind == kind && r.watching == watching(kind) && r.types == types;
+  });
 }
 
 void Trainer::prepare(StepKind kind, const BatchTypes& types) {
@@ -311,11 +337,16 @@ void Trainer::prepare(StepKind kind, const BatchTypes& types) {
 
 Trainer::Programs::Loan Trainer::program(StepKind kind, const Batch& batch) {
   const auto same = [&](const Ready& r) {
-    return r.kind == kind && same_types(batch.x, r.types.x) && same_types(batch.y, r.types.y) &&
-           same_types(batch.weights, r.types.weights);
+    return r.kind == kind && r.watching == watching(kind) && same_types(batch.x, r.types.x) &&
+           same_types(batch.y, r.types.y) && same_types(batch.weights, r.types.weights);
   };
   Programs::Loan found = programs_.find(hash_step(kind, batch), same);
   return found ? std::move(found) : make_program(kind, BatchTypes::of(batch));
+}
+
+void Trainer::put_inputs(const Batch& batch) {
+  for (const std::vector<Tensor>* list : {&batch.x, &batch.y, &batch.weights})
+    inputs_.insert(inputs_.end(), list->begin(), list->end());
 }
 
 void Trainer::step(StepKind kind, const Batch& batch) {
@@ -323,11 +354,21 @@ void Trainer::step(StepKind kind, const Batch& batch) {
   const InUse::Turn turn(in_use_, "fit", kOneAtATime);
   const Programs::Loan ready = program(kind, batch);
   const Emptied emptied{inputs_};
-  for (const std::vector<Tensor>* list : {&batch.x, &batch.y, &batch.weights})
-    inputs_.insert(inputs_.end(), list->begin(), list->end());
-  outputs_.resize(1);
+  put_inputs(batch);
+  outputs_.resize(ready->watching == NanWatching::off ? 1 : 2);
   ready->program.run(inputs_, outputs_);
   last_loss_ = outputs_[0].item();
+  expected_seconds_ = ready->program.memory().seconds + ready->program.memory().extra_seconds;
+  finite_ = outputs_.size() < 2 || outputs_[1].item() != 0;
+}
+
+NonFinite Trainer::find_nonfinite(const Batch& batch) {
+  const InUse::Turn turn(in_use_, "fit", kOneAtATime);
+  const Programs::Loan ready = program(StepKind::train, batch);
+  if (ready->watching == NanWatching::off) return {};
+  const Emptied emptied{inputs_};
+  put_inputs(batch);
+  return ready->program.find_nonfinite(inputs_, 1);
 }
 
 std::vector<Tensor> Trainer::predict(std::span<const Tensor> x) {

@@ -15,6 +15,7 @@
 #include "memory/in_use.h"
 #include "plimsoll/model.h"
 #include "plimsoll/program.h"
+#include "train/nan_gate.h"
 #include "train/objective.h"
 #include "train/optimizer_state.h"
 
@@ -63,11 +64,19 @@ class Trainer {
   void set_device(const std::string& name);
   // What they run on; nullptr: the CPU.
   const std::shared_ptr<Device>& device() const;
+  // From now on training steps change nothing that is not finite; see finite().
+  void set_nan_watching(NanWatching watching) { watching_ = watching; }
+  // Whether the numbers of the last training step were; true if nobody watched.
+  bool finite() const { return finite_; }
+  // Where those of this batch come from, after a step that was not finite.
+  NonFinite find_nonfinite(const Batch& batch);
   // The weight of each class in training steps from now on; empty: none.
   void set_class_weight(const std::map<int64_t, double>& weights);
   Logs logs() const;  // loss and metrics since reset_metrics()
   void reset_metrics();
   double last_loss() const { return last_loss_; }
+  // Of the last step, by its plan; 0: not known.
+  double expected_seconds() const { return expected_seconds_; }
 
   const Layer& network() const { return network_; }
   OptimizerState& optimizer() const { return *optimizer_; }
@@ -82,6 +91,7 @@ class Trainer {
   struct Ready {
     StepKind kind;
     BatchTypes types;
+    NanWatching watching;
     Program program;
     int64_t bytes() const;  // that giving it up brings
   };
@@ -96,7 +106,13 @@ class Trainer {
   Programs::Loan make_program(StepKind kind, BatchTypes types);
   void forget_programs();
   void trace_step(Trace& trace, StepKind kind, const BatchTypes& types, const Parts& parts) const;
+  void gate_updates(Trace& trace, const Tensor& applies, const Objective& objective) const;
+  // Returns whether the step's numbers are finite; undefined: nobody watches.
+  Tensor trace_update(Trace& trace, const Parts& parts, std::span<const VariablePtr> weights,
+                      const Tensor& loss, std::span<const Tensor> grads) const;
   CompileOptions compile_options(int64_t arena_line) const;
+  NanWatching watching(StepKind kind) const { return kind == StepKind::train ? watching_ : NanWatching::off; }
+  void put_inputs(const Batch& batch);
   Tensor class_weights(const Tensor& y) const;
   const Network& net() const { return static_cast<const Network&>(*network_); }
 
@@ -112,7 +128,9 @@ class Trainer {
   InUse in_use_;
   mutable std::optional<std::shared_ptr<Device>> device_;  // empty: not looked for yet
   std::vector<Tensor> inputs_, outputs_;                   // of the step that runs
-  double last_loss_ = 0;
+  double last_loss_ = 0, expected_seconds_ = 0;
+  NanWatching watching_ = NanWatching::off;
+  bool finite_ = true;
 };
 
 }  // namespace plimsoll

@@ -28,10 +28,11 @@ class CountPerStep final : public Callback {
   std::string text;
 };
 
-void expect_nothing_allocated(Model& model, const Dataset& data, int64_t steps) {
+void expect_nothing_allocated(Model& model, const Dataset& data, int64_t steps,
+                              const std::string& on_nan = "") {
   model.compile({.optimizer = "adam", .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
   const auto count = std::make_shared<CountPerStep>();
-  model.fit(data, {.verbose = 0, .callbacks = {count}});
+  model.fit(data, {.verbose = 0, .callbacks = {count}, .on_nan = on_nan});
   EXPECT_EQ(count->steps, steps);
   EXPECT_EQ(count->seen, 0) << count->text;
 }
@@ -63,6 +64,11 @@ TEST(FitLoop, AllocatesNothingInAStepOverShuffledRecords) {
 TEST(FitLoop, AllocatesNothingInAStepWithThreadsThatRead) {
   Sequential model = network();
   expect_nothing_allocated(model, images().shuffle(3).prefetch(2), 24);
+}
+
+TEST(FitLoop, AllocatesNothingInAStepThatIsWatchedForNans) {
+  Sequential model = network();
+  expect_nothing_allocated(model, images(), 24, "raise");
 }
 
 }  // namespace

@@ -62,6 +62,7 @@ class Step:
         self.initial, self.now = {}, {}  # storage -> tensor
         self.inputs = []
         self.depth = 0  # of bodies of loops and branches that are being traced
+        self.watching, self.gate = None, None  # by the NaN watch: "each", "held"; and what lets new values through (nan_gate.py)
 
     def input(self, dtype, shape):
         self.inputs.append(self.trace.input(f"x{len(self.inputs)}", dtype, list(shape)))
@@ -73,7 +74,9 @@ class Step:
         return self.now[storage]
 
     def write(self, storage, value, name=""):
-        self.read(storage, name)
+        before = self.read(storage, name)
+        if self.gate is not None and self.depth == 0:
+            value = self.gate.let_through(storage, value, self.initial.get(storage, before))
         self.now[storage] = value
 
     def updates(self):

@@ -79,8 +79,10 @@ class Feed:
             count = min(end, self.full) - at if whole else 1
             first = at * self.batch_size
             places = [bytes_of(a[first:first + count * self.batch_size]) for a in into or []]
-            done, last = made.program.run_rows(self.rows, self.order, first, count, max(deadline - time.monotonic(), 0), places)
-            at += done
+            flag = len(made.types) + 1 if made.watched else -1
+            done, last = made.program.run_rows(self.rows, self.order, first, count, max(deadline - time.monotonic(), 0), places, flag)
+            again = made.is_bad(last) and steps.hit(made, None, last)
+            at += done - again
             if time.monotonic() >= deadline:
                 break
         return at, made.pack(last)

@@ -53,8 +53,12 @@ def forget_all():
 class Ready:
     """A Program, and the structure that its results belong in. `fixed`: what of it is no tensor, by place."""
 
-    def __init__(self, program, spec, fixed, types):
-        self.program, self.spec, self.fixed, self.types = program, spec, fixed, types
+    def __init__(self, program, spec, fixed, types, watched=False):
+        self.program, self.spec, self.fixed, self.types, self.watched = program, spec, fixed, types, watched
+
+    def is_bad(self, results):
+        """Whether the NaN watch has left something of the step out. Behind its results stand: is the loss finite, is all of it."""
+        return self.watched and not results[-1]._item()
 
     def pack(self, results):
         results = iter(results)
@@ -65,7 +69,7 @@ class Steps:
     """`function` of one argument, a structure of arrays. Other leaves than arrays are part of what is traced."""
 
     def __init__(self, function, workshop=None):
-        self.function, self.programs = function, {}
+        self.function, self.programs, self.nans = function, {}, None  # the NaN watch (plimsoll.watch)
         self.workshop = workshop or Workshop()
         self.workshop.functions.add(self)
 
@@ -73,11 +77,18 @@ class Steps:
         leaves, spec = flatten(batch)
         leaves = [convert_to_tensor(x) if is_array(x) else x for x in leaves]
         made = self.ready([(x.dtype, x.shape) if isinstance(x, engine.Tensor) else x for x in leaves], spec)
-        return made.pack(made.program.run([x for x in leaves if isinstance(x, engine.Tensor)]))
+        inputs = [x for x in leaves if isinstance(x, engine.Tensor)]
+        results = made.program.run(inputs)
+        if made.is_bad(results) and self.hit(made, inputs, results):
+            return self(batch)
+        return made.pack(results)
+
+    def hit(self, made, inputs, results):
+        return self.nans.hit(made.program, inputs, bool(results[-2]._item()))
 
     def ready(self, types, spec):
         """The Program for leaves of these types: (dtype, shape), or the value of one that is no array."""
-        key = (spec, *map(_key, types))
+        key = (spec, *map(_key, types), self.nans and self.nans.key)
         made = self.programs.pop(key, None)
         if made is None:
             try:
@@ -96,20 +107,26 @@ class Steps:
         tensors = [x for x in flat if isinstance(x, engine.Tensor)]
         fixed = {i: x for i, x in enumerate(flat) if not isinstance(x, engine.Tensor)}
         kinds = [(t.dtype, t.shape) for t in tensors]
-        return Ready(step.compile(tensors, place=self.workshop.place), spec, fixed, kinds)
+        program = step.compile(tensors + _flags(step), place=self.workshop.place)
+        return Ready(program, spec, fixed, kinds, step.gate is not None)
 
     def forecast(self, types, spec):
         """What compile() would take, in bytes."""
         step, flat, _ = self.trace(types, spec)
-        return step.forecast([x for x in flat if isinstance(x, engine.Tensor)])
+        return step.forecast([x for x in flat if isinstance(x, engine.Tensor)] + _flags(step))
 
     def trace(self, types, spec):
         step = engine.Step()
+        step.watching = self.nans and self.nans.key
         leaves = [step.input(*t) if type(t) is tuple else t for t in types]
         with engine.tracing(step):
             flat, spec = flatten(self.function(spec.unflatten(leaves)))
             flat = [x.value if isinstance(x, KerasVariable) else x for x in flat]
         return step, flat, spec
+
+
+def _flags(step):
+    return [] if step.gate is None else [step.gate.loss, step.gate.finite]
 
 
 class EagerSteps:

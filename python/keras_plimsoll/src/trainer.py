@@ -15,9 +15,12 @@ from keras.src.utils.python_utils import is_default, pythonify_logs
 from keras_plimsoll.src import planner
 from keras_plimsoll.src.feed import feed_of
 from keras_plimsoll.src.functions import gradients
+from keras_plimsoll.src.nan_gate import gate_step
 from keras_plimsoll.src.ops.core import convert_to_numpy, convert_to_tensor
 from keras_plimsoll.src.steps import EagerSteps, Steps, Workshop, is_array
+from plimsoll import watch
 from plimsoll.errors import MemoryLineError
+from plimsoll.tracing import stretch
 
 FOREVER = float("inf")
 BAR_SECONDS = 0.05  # between updates of the progress bar
@@ -66,11 +69,12 @@ class Trainer(base_trainer.Trainer):
         y_pred = self(x, training=True) if self._call_has_training_arg else self(x)
         loss = self._compute_loss(x=x, y=y, y_pred=y_pred, sample_weight=sample_weight, training=True)
         self._loss_tracker.update_state(loss, sample_weight=_batch_size(x))
-        if self.optimizer is not None:
-            loss = self.optimizer.scale_loss(loss)
+        scaled = loss if self.optimizer is None else self.optimizer.scale_loss(loss)
         if self.trainable_weights:
             trainable = self.trainable_weights[:]
-            self.optimizer.apply(gradients(loss, trainable), trainable)
+            grads = gradients(scaled, trainable)
+            gate_step(loss, grads, self.optimizer, trainable)
+            self.optimizer.apply(grads, trainable)
         else:
             warnings.warn("The model does not have any trainable weights.")
         return self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
@@ -203,6 +207,7 @@ class Trainer(base_trainer.Trainer):
         callbacks = self._callbacks_of(callbacks, verbose, epochs, iterator.num_batches)
         self.stop_training = False
         feed = _feed(iterator, self.make_train_function())
+        self.train_function.steps.nans = watch.begin()
         callbacks.on_train_begin()
         if feed is not None:
             self._prepare(feed)
@@ -211,7 +216,7 @@ class Trainer(base_trainer.Trainer):
         for epoch in range(initial_epoch, epochs):
             self.reset_metrics()
             callbacks.on_epoch_begin(epoch)
-            with iterator.catch_stop_iteration():
+            with iterator.catch_stop_iteration(), stretch(f"epoch {epoch + 1}"):
                 logs = self._run_batches("train", iterator, feed, self.train_function, callbacks)
             epoch_logs = dict(pythonify_logs(self._get_metrics_result_or_logs(logs)))
             if validation_data is not None and self._should_eval(epoch, validation_freq):
@@ -312,7 +317,9 @@ class Trainer(base_trainer.Trainer):
         data = _without_none((x, y, sample_weight))
         self._symbolic_build(data_batch=data)
         self.reset_metrics()
-        logs = pythonify_logs(self.make_train_function()([data]))
+        train_function = self.make_train_function()
+        train_function.steps.nans = watch.begin()
+        logs = pythonify_logs(train_function([data]))
         return logs if return_dict else self._flatten_metrics_in_order(logs)
 
     def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False):

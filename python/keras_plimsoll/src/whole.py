@@ -3,9 +3,11 @@
 The bootstrap calls install() when Keras has imported a module of MODULES. Each function takes the one of Keras and returns what stands
 in its place, which gives back to Keras's own whatever the engine's op does not cover.
 """
+import contextlib
+
 from keras.src.backend.config import epsilon as default_epsilon
 
-from keras_plimsoll.src.engine import call
+from keras_plimsoll.src.engine import call, current_step
 from keras_plimsoll.src.ops import _formula as f
 from keras_plimsoll.src.ops import nn
 from keras_plimsoll.src.ops.core import convert_to_tensor
@@ -28,9 +30,14 @@ def _fits(variable, gradient, *numbers):
 def _run(optimizer, op, variable, gradient, operands, slots, **attrs):
     """An update of the engine on (weight, gradient, operands...), whose results are the new weight and slots, in this order."""
     values = [convert_to_tensor(t, None if "int" in getattr(t, "dtype", "") else variable.dtype) for t in operands]
-    results = call(op, variable.value, convert_to_tensor(gradient, variable.dtype), *values, **attrs)
-    for target, value in zip([variable, *slots], results if slots else [results]):
-        optimizer.assign(target, value)
+    gradient = convert_to_tensor(gradient, variable.dtype)
+    step = current_step()
+    gate = step.gate if step is not None and step.depth == 0 and step.gate is not None and step.gate.guards else None
+    values += gate.guard(gradient, variable.dtype) if gate else []
+    results = call(op, variable.value, gradient, *values, **attrs)
+    with gate.guarded() if gate else contextlib.nullcontext():
+        for target, value in zip([variable, *slots], results if slots else [results]):
+            optimizer.assign(target, value)
 
 
 def adam(composed):

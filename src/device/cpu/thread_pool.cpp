@@ -12,6 +12,7 @@
 
 #include "common/fork.h"
 #include "device/cpu/denormals.h"
+#include "device/cpu/work_recorder.h"
 
 namespace plimsoll {
 namespace {
@@ -161,11 +162,20 @@ void leave_cpu(int cpu) noexcept {
   if (sched_setaffinity(0, sizeof others, &others) == 0) sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
+std::atomic<WorkRecorder> work_recorder{nullptr};
+
 void work(Pool& p, int index) noexcept {
   if (!claim(p, index)) return;
   self.place = {index, p.size};
   if (p.cpu >= 0 && sched_getcpu() == p.cpu) leave_cpu(p.cpu);
-  p.member(p.context, index);
+  const WorkRecorder recorder = work_recorder.load(std::memory_order_relaxed);
+  if (recorder) [[unlikely]] {
+    const auto begin = Clock::now();
+    p.member(p.context, index);
+    recorder(index, begin, Clock::now());
+  } else {
+    p.member(p.context, index);
+  }
   finish(p, 1);
 }
 
@@ -274,6 +284,10 @@ void run_alone() noexcept {
 }
 
 }  // namespace
+
+void set_work_recorder(WorkRecorder recorder) noexcept {
+  work_recorder.store(recorder, std::memory_order_relaxed);
+}
 
 int available_threads(int wanted) { return wanted <= 1 ? 1 : ensure(pool(), wanted); }
 

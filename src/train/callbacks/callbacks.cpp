@@ -217,6 +217,10 @@ class LambdaFunctions final : public Callback {
   void on_predict_batch_end(int64_t batch, const std::vector<Tensor>& outputs) override {
     if (o_.on_predict_batch_end) o_.on_predict_batch_end(batch, outputs);
   }
+  void on_memory(const MemoryUse& use) override {
+    if (o_.on_memory) o_.on_memory(use);
+  }
+  double memory_every() const override { return o_.on_memory ? o_.memory_every : -1; }
 
  private:
   LambdaCallbackOptions o_;

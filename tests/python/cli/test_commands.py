@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import xml.etree.ElementTree
 
 import numpy as np
 import pytest
@@ -207,6 +208,10 @@ def test_plan_says_what_fits_without_running(trained):
     page = (trained / "p.html").read_text()
     assert page.startswith("<!doctype html>") and "<polygon" in page and ">line " in page
     assert "http" not in page  # needs no network
+    trained.run("plan", "m.keras", "--batch", 200, "--svg", "p.svg")
+    assert xml.etree.ElementTree.parse(trained / "p.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"
+    held = json.loads(trained.run("plan", "m.keras", "--batch", 200, "--hold-updates", "--json").out)
+    assert held.get("held_updates", 0) == held["bytes"] - free["bytes"]
     assert "least line for this batch" in trained.run("plan", "m.keras", "--batch", 200, "--memory", "1GiB").out
 
 

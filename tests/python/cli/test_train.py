@@ -1,5 +1,6 @@
 """plimsoll train, as a user would try it."""
 
+import json
 import os
 import pathlib
 import pty
@@ -80,6 +81,29 @@ def test_json_events_are_for_programs(place):
     assert epoch["epoch"] == 1 and {"loss", "accuracy", "val_loss", "val_accuracy"} <= epoch.keys()
     assert all(e["memory"]["engine"] > 0 and e["memory"]["resident"] > 0 for e in events)
     assert events[-2]["file"] == "m.keras" and events[-1]["file"] == "c.svg"
+
+
+def test_a_nan_in_the_data_is_named_or_skipped_as_asked(place):
+    x = place.x.copy()
+    x[70, 2] = np.nan  # of the third batch
+    np.save(place / "bad.npy", x)
+    data = ("--data", "bad.npy", "--targets", "y.npy", "--loss", "sparse_categorical_crossentropy", "--no-shuffle")
+    said = place.refused("train", "m.yaml", *data, "--on-nan", "raise")
+    assert re.search(r"batch 2: .*not finite.* x0 float32\(32, 4\): .* 1 NaN of 128, the first at index 26", said), said
+    losses = lambda *more: [e["loss"] for e in place.run("train", "m.yaml", *data, "--seed", 1, "--json", *more).events if e["event"] == "epoch"]
+    assert np.isfinite(losses("--on-nan", "skip")[0])
+    assert losses()[0] is None or np.isnan(losses()[0])
+    assert "--on-nan" in place.refused("train", "m.yaml", *data, "--on-nan", "panic", status=2)
+    assert "--on-nan" in place.refused("train", "m.yaml", *data, "--hold-updates", status=2)
+
+
+def test_a_trace_and_a_log_of_memory_are_written(place):
+    place.train("m.yaml", "--epochs", 2, "--trace", "run.json", "--memory-log", "memory.csv")
+    names = {e["name"] for e in json.loads((place / "run.json").read_text())["traceEvents"]}
+    assert {"epoch 1", "epoch 2", "step 1", "memory: weights", "wait for data"} <= names
+    lines = (place / "memory.csv").read_text().splitlines()
+    assert lines[0].startswith("seconds,epoch,step,engine") and len(lines) >= 2
+    assert "--trace" in place.refused("train", "m.yaml", "--data", "d.npz", "--trace", "run.txt")
 
 
 def test_the_plot_is_a_picture_of_each_curve(place):

@@ -1,0 +1,58 @@
+"""plimsoll.on_nan(): what training does about a loss or a gradient that is NaN or infinite."""
+import warnings
+
+from plimsoll.errors import NonFiniteError
+
+POLICIES = ("raise", "skip", "warn")
+
+_setting = (None, False)
+
+
+def on_nan(policy, hold_updates=False):
+    """For every `fit` and `train_on_batch` from now on, with Keras's own `train_step`:
+
+    "raise": NonFiniteError names the first operation whose results are not finite, its layer and what it read.
+    "skip": the step is left out, with its metrics. "warn": it is said once, then all is as without a watch.
+    None, the default: nothing, as on every other backend.
+
+    A step whose loss is not finite changes nothing. Where only a gradient is not, its own update is left out and those made before it
+    stand, unless `hold_updates` holds all of them back until the last gradient is there, which takes the memory of all gradients. A
+    LossScaleOptimizer deals with gradients that are not finite itself.
+    """
+    global _setting
+    if policy is not None and policy not in POLICIES:
+        raise ValueError(f"[on_nan] expected one of {POLICIES} or None, got {policy!r}")
+    if hold_updates and policy is None:
+        raise ValueError("[on_nan] hold_updates needs a policy")
+    _setting = (policy, bool(hold_updates))
+
+
+def begin():
+    """The watch of one `fit`; None: nobody watches."""
+    return Watch(*_setting) if _setting[0] else None
+
+
+class Watch:
+    def __init__(self, policy, hold):
+        self.policy, self.hold, self.left_out, self.over = policy, hold, 0, False
+
+    @property
+    def key(self):
+        """What of it is part of a traced step."""
+        return None if self.over else "held" if self.hold else "each"
+
+    def hit(self, program, inputs, loss_is_finite):
+        """After a step that was not finite: whether it is to be run once more, as without a watch. `inputs` None: those of the last row."""
+        self.left_out += 1
+        message = "a gradient is not finite, though the loss is" if loss_is_finite else "the loss is not finite"
+        if loss_is_finite and not self.hold:
+            message += " (updates made before it stand; hold_updates=True holds all of them back)"
+        if self.policy == "raise":
+            raise NonFiniteError(f"{message}; {program.find_nonfinite(inputs)}")
+        if self.left_out == 1:
+            words = "; the step is left out" if self.policy == "skip" else ""
+            warnings.warn(f"{message}{words}; {program.find_nonfinite(inputs)}", RuntimeWarning, stacklevel=2)
+        if self.policy == "skip":
+            return False
+        self.over = True
+        return self.hold or not loss_is_finite
