@@ -7,8 +7,8 @@
 using namespace plimsoll;
 
 int main() try {
-  const NamedTensors data = read_npz("data/fashion_mnist_12k.npz");  // x_train, y_train, x_test, y_test
-  const Tensor x = data[0].second, y = data[1].second, x_test = data[2].second, y_test = data[3].second;
+  const NamedTensors data = read_npz("data/fashion_mnist_12k.npz");
+  const Tensor x = data["x_train"], y = data["y_train"], x_test = data["x_test"], y_test = data["y_test"];
 
   Sequential model({Input({28, 28, 1}), Rescaling(1.0 / 255), Conv2D(16, 3, {.activation = "relu"}),
                     MaxPooling2D(2), Flatten(), Dropout(0.25), Dense(10, {.activation = "softmax"})});
@@ -18,7 +18,7 @@ int main() try {
   model.save("/tmp/fashion.keras");  // opens in Keras 3
 
   Model loaded = load_model("/tmp/fashion.keras");
-  const double accuracy = get_log(loaded.evaluate(x_test, y_test), "accuracy");
+  const double accuracy = loaded.evaluate(x_test, y_test)["accuracy"];
   std::printf("accuracy on images it has not seen: %.3f\n", accuracy);
   return accuracy > 0.75 ? 0 : 1;
 } catch (const Error& e) {

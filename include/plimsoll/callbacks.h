@@ -24,7 +24,13 @@ namespace plimsoll {
 class Model;
 
 // Names and values, sorted by name as Keras does; val_... come after the others.
-using Logs = std::vector<std::pair<std::string, double>>;
+struct Logs : std::vector<std::pair<std::string, double>> {
+  using std::vector<std::pair<std::string, double>>::vector;
+  using std::vector<std::pair<std::string, double>>::operator[];
+  // Throws Error{not_found} that lists the names there are, the nearest first.
+  double operator[](std::string_view name) const;
+  double operator[](const char* name) const { return (*this)[std::string_view(name)]; }
+};
 // nullptr if there is no such name.
 const double* find_log(const Logs& logs, std::string_view name);
 // Throws Error{not_found} that lists the names there are, the nearest first.
@@ -153,6 +159,22 @@ struct BackupAndRestoreOptions {
 // state, the place in the data, and what the other callbacks keep (best weights, counters, the log so far). A
 // run that is killed at any moment and started again ends with the same bits as one that was not.
 CallbackPtr BackupAndRestore(const std::string& backup_dir, const BackupAndRestoreOptions& options = {});
+
+struct TensorBoardOptions {
+  int64_t histogram_freq = 0;  // only 0: no histograms of weights
+  bool write_graph = true;     // the model's layers, for the tab "Graphs"
+  int64_t update_freq = 0;     // 0: each epoch; else every so many batches too
+};
+// Event files for TensorBoard in log_dir/train and log_dir/validation, with Keras's names: epoch_loss,
+// epoch_learning_rate, evaluation_loss_vs_iterations, batch_loss.
+CallbackPtr TensorBoard(const std::string& log_dir = "logs", const TensorBoardOptions& options = {});
+
+struct SwapEMAWeightsOptions {
+  bool swap_on_epoch = false;
+};
+// For an optimizer with use_ema: evaluate() and predict() (with swap_on_epoch, the ends of epochs too) see
+// the averages, training goes on with the weights.
+CallbackPtr SwapEMAWeights(const SwapEMAWeightsOptions& options = {});
 
 struct LambdaCallbackOptions {
   std::function<void()> on_train_begin = {};

@@ -25,7 +25,8 @@ enum class Family : uint8_t {
   loss,
   metric,
   optimizer,
-  schedule
+  schedule,
+  callback  // has no configs: only for refusal()
 };
 std::string_view name_of(Family family);
 
@@ -53,9 +54,12 @@ struct Dims : Ints {
 };
 
 // An object of a family by Keras's name or alias ("GlorotUniform", "glorot_uniform"), with its defaults.
-// Throws Error{not_found} that lists the names there are, the nearest first.
+// Throws Error{not_found} that lists the names there are, the nearest first; {unsupported} with the reason
+// for a name of Keras's that is refused.
 std::shared_ptr<Configurable> make_object(Family family, std::string_view name);
 std::vector<std::string> object_names(Family family);
+// Why there is no such class here though Keras has one; empty: that is not so.
+std::string_view refusal(Family family, std::string_view name);
 
 // What Ref says where there is no object. Throws Error{invalid_argument}.
 [[noreturn]] void no_object(Family family);
@@ -115,6 +119,9 @@ class Fields {
     if (object != value.pointer()) value = Ref<Base>(std::static_pointer_cast<Base>(object));
   }
   void operator()(std::string_view name, Layer& value);  // a layer inside a layer
+  // Lists; passed over by walks that do not say otherwise.
+  virtual void operator()(std::string_view /*name*/, std::vector<Layer>& /*value*/) {}
+  virtual void operator()(std::string_view /*name*/, std::vector<std::string>& /*value*/) {}
   // An argument that Keras has and we have not: written as null, and refused by name when a config sets it.
   virtual void refused(std::string_view name) = 0;
   virtual bool reading() const = 0;

@@ -41,6 +41,7 @@ struct Variable {
   bool is_seed = false;
   Regularizer regularizer = {};
   Constraint constraint = {};
+  std::string layer = {};  // the name of the layer that made it; Keras's path is layer/name
 };
 using VariablePtr = std::shared_ptr<Variable>;
 

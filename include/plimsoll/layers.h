@@ -3,6 +3,8 @@
 
 #include "plimsoll/layers/activation.h"
 #include "plimsoll/layers/attention.h"
+#include "plimsoll/layers/augmentation.h"
+#include "plimsoll/layers/categories.h"
 #include "plimsoll/layers/conv.h"
 #include "plimsoll/layers/core.h"
 #include "plimsoll/layers/merging.h"
@@ -12,3 +14,4 @@
 #include "plimsoll/layers/recurrent.h"
 #include "plimsoll/layers/regularization.h"
 #include "plimsoll/layers/reshaping.h"
+#include "plimsoll/layers/symbol_ops.h"

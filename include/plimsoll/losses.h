@@ -1,6 +1,8 @@
 // Losses:  model.compile({.loss = "mse"})  or  .loss = BinaryCrossentropy({.from_logits = true})
 #pragma once
 
+#include <functional>
+
 #include "plimsoll/config.h"
 #include "plimsoll/tensor.h"
 
@@ -41,6 +43,24 @@ Loss Poisson(const LossOptions& options = {});
 // Of labels (batch, length), filled up with the blank 0, and logits (batch, steps, classes); every step
 // counts.
 Loss CTC(const LossOptions& options = {});
+
+// Of integer labels and embeddings of length 1: near each other within a class, apart between classes.
+struct CircleOptions {
+  double gamma = 80.0;
+  double margin = 0.4;
+  bool remove_diagonal = true;
+  std::string reduction = "sum_over_batch_size";
+  std::string name = {};
+};
+Loss Circle(const CircleOptions& options = {});
+
+// (1 - p^q) / q of the probability p of the true class (an integer): bears wrong labels better.
+struct GeneralizedCrossEntropyOptions {
+  double q = 0.5;  // between 0 and 1
+  std::string reduction = "sum_over_batch_size";
+  std::string name = {};
+};
+Loss CategoricalGeneralizedCrossEntropy(const GeneralizedCrossEntropyOptions& options = {});
 
 struct HuberOptions {
   double delta = 1.0;
@@ -113,6 +133,10 @@ struct TverskyOptions {
   std::string name = {};
 };
 Loss Tversky(const TverskyOptions& options = {});
+
+// A loss of your own: the loss of each sample, as LossBase::call() gives it.
+using LossFunction = std::function<Tensor(const Tensor& y_true, const Tensor& y_pred)>;
+Loss LambdaLoss(LossFunction function, const LossOptions& options = {});
 
 }  // namespace plimsoll
 #pragma GCC visibility pop

@@ -4,6 +4,7 @@
 // Those that share a name with a loss are in the namespace `metrics` only.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -98,6 +99,17 @@ struct IoUOptions {
   int64_t axis = -1;
   std::string name = {};
 };
+struct BinaryIoUOptions {
+  Ints target_class_ids = {0, 1};
+  double threshold = 0.5;
+  std::string name = {};
+};
+struct OneHotIoUOptions {
+  std::optional<int64_t> ignore_class = {};
+  bool sparse_y_pred = false;
+  int64_t axis = -1;
+  std::string name = {};
+};
 struct MetricCosineOptions {
   int64_t axis = -1;
   std::string name = {};
@@ -137,7 +149,20 @@ Metric PrecisionAtRecall(double recall, const AtOptions& options = {});
 Metric RecallAtPrecision(double precision, const AtOptions& options = {});
 Metric F1Score(const F1ScoreOptions& options = {});
 Metric FBetaScore(const FBetaScoreOptions& options = {});
+// Of each class: what targets and predictions share, by what either has; the mean over the classes asked for.
+Metric IoU(int64_t num_classes, Ints target_class_ids, const IoUOptions& options = {});
 Metric MeanIoU(int64_t num_classes, const IoUOptions& options = {});
+Metric BinaryIoU(const BinaryIoUOptions& options = {});
+Metric OneHotIoU(int64_t num_classes, Ints target_class_ids, const OneHotIoUOptions& options = {});
+Metric OneHotMeanIoU(int64_t num_classes, const OneHotIoUOptions& options = {});
+// Of the predictions; targets are not looked at.
+Metric Mean(const MetricOptions& options = {});
+Metric Sum(const MetricOptions& options = {});
+Metric PearsonCorrelation(const MetricCosineOptions& options = {});
+Metric ConcordanceCorrelation(const MetricCosineOptions& options = {});
+// A metric of your own: the mean over samples of what the function gives for each.
+using MetricFunction = std::function<Tensor(const Tensor& y_true, const Tensor& y_pred)>;
+Metric MeanMetricWrapper(MetricFunction function, const MetricOptions& options = {});
 
 Metric MeanSquaredError(const MetricOptions& options = {});
 Metric MeanAbsoluteError(const MetricOptions& options = {});
@@ -160,12 +185,19 @@ Metric SparseCategoricalCrossentropy(const MetricSparseCrossentropyOptions& opti
 
 using metrics::AUC;
 using metrics::BinaryAccuracy;
+using metrics::BinaryIoU;
 using metrics::CategoricalAccuracy;
+using metrics::ConcordanceCorrelation;
 using metrics::F1Score;
 using metrics::FalseNegatives;
 using metrics::FalsePositives;
 using metrics::FBetaScore;
+using metrics::IoU;
 using metrics::MeanIoU;
+using metrics::MeanMetricWrapper;
+using metrics::OneHotIoU;
+using metrics::OneHotMeanIoU;
+using metrics::PearsonCorrelation;
 using metrics::Precision;
 using metrics::PrecisionAtRecall;
 using metrics::R2Score;

@@ -201,6 +201,8 @@ class Model {
   const Layer& network() const;  // the model as a layer, for use inside another one
   operator Layer() const { return network(); }
   Symbol operator()(const Symbol& x) const { return network()(x); }
+  // On values, as predict_on_batch(): of a model with one input and one output.
+  Tensor operator()(const Tensor& x);
   Symbol operator()(const std::vector<Symbol>& xs) const { return network()(xs); }
   const std::vector<Layer>& layers() const;
   // Throws Error{not_found} listing the names there are, the nearest first.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,7 +14,13 @@
 #pragma GCC visibility push(default)
 namespace plimsoll {
 
-using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+struct NamedTensors : std::vector<std::pair<std::string, Tensor>> {
+  using std::vector<std::pair<std::string, Tensor>>::vector;
+  using std::vector<std::pair<std::string, Tensor>>::operator[];
+  // read_npz(path)["x_train"]. Throws Error{not_found} that lists the names there are, the nearest first.
+  const Tensor& operator[](std::string_view name) const;
+  const Tensor& operator[](const char* name) const { return (*this)[std::string_view(name)]; }
+};
 using NamedTypes = std::vector<std::pair<std::string, TensorType>>;
 
 Tensor read_npy(const std::string& path);

@@ -11,6 +11,8 @@
 #pragma GCC visibility push(default)
 namespace plimsoll {
 
+struct Variable;
+
 class ScheduleBase : public Configurable {
  public:
   static constexpr Family kFamily = Family::schedule;
@@ -30,6 +32,7 @@ struct LearningRate {
 struct SlotDef {
   std::string name;
   double initial = 0;
+  bool copies_weight = false;  // begins as the weight instead
 };
 
 // What the update of one weight sees.
@@ -44,6 +47,7 @@ class UpdateScope {
       guard;  // only where the optimizer guards(): for its update, undefined if there is nothing to do
   virtual Tensor slot(std::string_view name) = 0;
   virtual void set_slot(std::string_view name, const Tensor& next) = 0;
+  virtual bool has_slot(std::string_view name) const = 0;  // for this weight
   // A number the optimizer keeps once (scalars()): its value before the step, in every update.
   virtual Tensor scalar(std::string_view name) = 0;
   virtual void set_scalar(std::string_view name, const Tensor& next) = 0;
@@ -73,6 +77,10 @@ class OptimizerBase : public Configurable {
   // The slots, as Keras orders them: for each group, for each weight, for each slot of the group.
   virtual std::vector<std::vector<SlotDef>> slots() const { return {}; }
   virtual std::vector<SlotDef> scalars() const { return {}; }
+  // (optional: the weight's) The shape of a slot; none: this weight has no such slot.
+  virtual std::optional<Shape> slot_shape(const SlotDef& def, const Variable& weight) const;
+  // (optional: weight_decay) How much this weight decays.
+  virtual std::optional<double> decay_of(const Variable& /*weight*/) const { return weight_decay; }
   // True: update() applies the weight decay itself.
   virtual bool decays() const { return false; }
   // True: update() heeds the guard of the scope for the weight and its slots itself.
@@ -172,6 +180,51 @@ struct LionOptimizerOptions {
   PLIMSOLL_OPTIMIZER_OPTIONS
 };
 Optimizer Lion(LearningRate learning_rate = 0.001, const LionOptimizerOptions& options = {});
+
+using LambOptimizerOptions = AdamaxOptimizerOptions;
+Optimizer Lamb(LearningRate learning_rate = 0.001, const LambOptimizerOptions& options = {});
+
+struct AdafactorOptimizerOptions {
+  double beta_2_decay = -0.8;
+  double epsilon_1 = 1e-30;
+  double epsilon_2 = 1e-3;
+  double clip_threshold = 1.0;
+  bool relative_step = true;
+  std::optional<double> weight_decay = {};
+  PLIMSOLL_OPTIMIZER_OPTIONS
+};
+Optimizer Adafactor(LearningRate learning_rate = 0.001, const AdafactorOptimizerOptions& options = {});
+
+// Matrices by orthogonalised momentum; everything else, embeddings and what exclude_layers (regular
+// expressions) finds in layer/name, by AdamW.
+struct MuonOptimizerOptions {
+  double adam_beta_1 = 0.9;
+  double adam_beta_2 = 0.999;
+  std::optional<double> adam_weight_decay = 0.004;
+  double epsilon = 1e-7;
+  std::optional<double> weight_decay = 0.004;
+  std::vector<std::string> exclude_layers = {};
+  bool exclude_embeddings = true;
+  double muon_a = 3.4445, muon_b = -4.775, muon_c = 2.0315;
+  double adam_lr_ratio = 1;
+  double momentum = 0.95;
+  int64_t ns_steps = 5;
+  bool nesterov = true;
+  std::optional<double> rms_rate = 0.2;
+  PLIMSOLL_OPTIMIZER_OPTIONS
+};
+Optimizer Muon(LearningRate learning_rate = 0.001, const MuonOptimizerOptions& options = {});
+
+struct ScheduleFreeAdamWOptimizerOptions {
+  double beta_1 = 0.9;
+  double beta_2 = 0.999;
+  double epsilon = 1e-8;
+  int64_t warmup_steps = 0;
+  std::optional<double> weight_decay = {};
+  PLIMSOLL_OPTIMIZER_OPTIONS
+};
+Optimizer ScheduleFreeAdamW(LearningRate learning_rate = 0.0025,
+                            const ScheduleFreeAdamWOptimizerOptions& options = {});
 #undef PLIMSOLL_OPTIMIZER_OPTIONS
 
 // For float16: the loss is multiplied by a scale, the gradients are divided by it. A step whose gradients are

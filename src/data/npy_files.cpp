@@ -1,6 +1,7 @@
 // The functions of plimsoll/npy.h but CSV.
 #include "common/files.h"
 #include "common/half.h"
+#include "common/names.h"
 #include "common/zip_writer.h"
 #include "data/npy_array.h"
 #include "plimsoll/error.h"
@@ -23,6 +24,16 @@ Tensor for_numpy(const Tensor& t) {
 }
 
 }  // namespace
+
+const Tensor& NamedTensors::operator[](std::string_view name) const {
+  std::vector<std::string> names;
+  for (const auto& [given, tensor] : *this) {
+    if (given == name) return tensor;
+    names.push_back(given);
+  }
+  fail(ErrorKind::not_found, "arrays", "there is no '", name,
+       "'; there are: ", nearest_first(name, std::move(names)));
+}
 
 Tensor read_npy(const std::string& path) {
   return data::NpyArray::open(FileSource::open(path)).load(Owner::tensors);

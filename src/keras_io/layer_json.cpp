@@ -67,24 +67,17 @@ std::string name_in(const Json& json) {
 }
 
 // What a file may name that we have no layer for: say what can be done.
-void check_class(const Json& json) {
-  const std::string class_name = text_of(json, "class_name"), name = name_in(json);
-  if (class_name.empty()) fail(ErrorKind::bad_file, name, "expected the 'class_name' of a layer");
-  const std::vector<std::string> known = object_names(Family::layer);
-  if (class_name == "Lambda" && std::find(known.begin(), known.end(), class_name) == known.end()) {
-    fail(ErrorKind::unsupported, name,
-         "is a Lambda: it holds Python code, which cannot run here. Replace it in Python by layers or "
-         "keras.ops, or "
-         "register a C++ layer called 'Lambda', or cut the model at the layer before it");
-  }
-}
-
 std::shared_ptr<LayerBase> make_of_class(const Json& json) {
-  check_class(json);
   const std::string class_name = text_of(json, "class_name");
+  if (class_name.empty()) fail(ErrorKind::bad_file, name_in(json), "expected the 'class_name' of a layer");
   try {
     return std::static_pointer_cast<LayerBase>(make_object(Family::layer, class_name));
   } catch (const Error&) {
+    if (const std::string_view reason = refusal(Family::layer, class_name); !reason.empty()) {
+      fail(ErrorKind::unsupported, name_in(json), "is a ", class_name, ": ", reason,
+           ". Replace it in Python by other layers or keras.ops, register a C++ layer called '", class_name,
+           "' (register_class), or cut the model at the layer before it");
+    }
     fail(ErrorKind::unsupported, name_in(json), "is of the class ", class_name,
          ", which is not known. Register a C++ layer of that name (register_class), or cut the model "
          "at the layer before it");

@@ -95,9 +95,11 @@ class FunctionalWriter {
     }
     Json inputs = Json::array(), kwargs = Json::object();
     for (const Symbol& x : call.inputs) inputs.push_back(tensor(x));
-    // Attention layers take their tensors one by one, all others as one list.
+    // Attention layers with several heads take their tensors one by one, all others as one list.
+    const std::string_view kind = call.layer->class_name();
+    const bool one_head = kind == "Attention" || kind == "AdditiveAttention";
     const bool one_by_one =
-        inputs.size() == 1 || call.layer->class_name().find("Attention") != std::string_view::npos;
+        inputs.size() == 1 || (!one_head && kind.find("Attention") != std::string_view::npos);
     add_options(call, kwargs);
     return {{"args", one_by_one ? inputs : Json::array({inputs})}, {"kwargs", kwargs}};
   }

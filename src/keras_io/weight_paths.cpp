@@ -5,6 +5,7 @@
 #include <set>
 
 #include "keras_io/operation.h"
+#include "layers/base/borrowed.h"
 #include "layers/base/functional.h"
 #include "layers/base/input_layer.h"
 #include "plimsoll/error.h"
@@ -38,6 +39,8 @@ class Walk {
       if (dynamic_cast<const Operation*>(inner.get())) continue;
       if (chain && dynamic_cast<const InputLayer*>(inner.get())) continue;
       std::string name = snake_case(inner->class_name());
+      if (inner->class_name() == "GroupQueryAttention")
+        name = "grouped_query_attention";  // its name in Python
       int& number = used[name];
       if (number > 0) name = concat(name, "_", number);
       number += keras2_ && !inner->weights().empty() ? 2 : 1;
@@ -50,6 +53,10 @@ class Walk {
   void own_variables(const Layer& layer, const std::string& path) {
     std::vector<std::string> order;
     std::map<std::string, std::vector<VariablePtr>> groups;
+    if (const VariablePtr kernel = borrowed_kernel(*layer)) {
+      order.emplace_back();
+      groups[""].push_back(kernel);
+    }
     for (const bool trained : {true, false}) {
       for (const VariablePtr& v : layer->variables()) {
         if (v->trainable != trained) continue;

@@ -22,7 +22,8 @@ Keras 3.15's classes that Plimsoll has, with the arguments their configs hold an
 no default is required. The table is printed from the registry (`src/layers/docs_test.cpp` checks that it is current). In the YAML of
 layers, `- Dense: 10` sets what Keras's class takes first (`tests/python/layers/test_signatures.py` compares every
 layer with Keras's signature). Every argument listed works, but for these, which are refused by name: `quantization_config`; `synchronized`, `renorm` and `renorm_clipping` of BatchNormalization; `rms_scaling`
-of LayerNormalization; a `fill_mode` of Resizing other than `constant`. `unroll` changes nothing. All layers take `name`,
+of LayerNormalization; a `fill_mode` of Resizing other than `constant`; `reverse_dtype` of ReversibleEmbedding; `sparse`, `idf_weights` and `salt` of the
+layers of categories. `unroll` changes nothing. Classes of Keras that are not in the table are refused by name with the reason (`src/layers/base/refused.cpp`). All layers take `name`,
 `dtype` (a policy such as `mixed_bfloat16`) and `activity_regularizer` too.
 
 )";

@@ -1,5 +1,5 @@
-// Dropout, SpatialDropout1D/2D/3D: in training, zeroes elements with probability `rate` and scales the rest
-// up. GaussianNoise, GaussianDropout: noise added or multiplied.
+// Dropout, AlphaDropout, SpatialDropout1D/2D/3D: in training, zeroes elements with probability `rate` and
+// scales the rest up. GaussianNoise, GaussianDropout: noise added or multiplied.
 #include <cmath>
 
 #include "layers/base/parts.h"
@@ -31,11 +31,15 @@ struct DropoutBase : LayerBase {
     const Shape noise = noise_of(x);
     if (rate == 0) return x;
     s.add_seed_generator(seed);
-    return s.training() ? drop(x, s.random_key(seed), rate, noise) : x;
+    return s.training() ? dropped(x, s.random_key(seed), noise) : x;
+  }
+  // One draw for each element of `noise`, which broadcasts over x.
+  virtual Tensor dropped(const Tensor& x, const Tensor& key, const Shape& noise) const {
+    return drop(x, key, rate, noise);
   }
 };
 
-struct DropoutLayer final : DropoutBase {
+struct DropoutLayer : DropoutBase {
   explicit DropoutLayer(double rate = 0, DropoutOptions options = {})
       : DropoutBase(rate, options.seed), noise_shape(std::move(options.noise_shape)) {}
   Dims noise_shape;
@@ -58,6 +62,19 @@ struct DropoutLayer final : DropoutBase {
               " of an input of shape ", x.shape());
     }
     return Shape(sizes);
+  }
+};
+
+struct AlphaDropoutLayer final : DropoutLayer {
+  using DropoutLayer::DropoutLayer;
+  std::string_view class_name() const override { return "AlphaDropout"; }
+  // What is dropped takes the value that a selu tends to; then mean and variance are put back.
+  Tensor dropped(const Tensor& x, const Tensor& key, const Shape& noise) const override {
+    constexpr double kLeast = -1.6732632423543772 * 1.0507009873554805;
+    const double a = 1 / std::sqrt((1 - rate) * (1 + rate * kLeast * kLeast));
+    const Tensor drawn = random_uniform(key, noise, DType::f32);
+    const Tensor kept = greater_equal(drawn, scalar_like(drawn, rate));
+    return where(kept, x, scalar_like(x, kLeast)) * a - a * kLeast * rate;
   }
 };
 
@@ -140,6 +157,10 @@ Layer Dropout(double rate, const DropoutOptions& options) {
   require(rate >= 0 && rate <= 1, "Dropout", "expected a rate between 0 and 1, got ", rate);
   return own_layer(std::make_shared<DropoutLayer>(rate, options), options.name);
 }
+Layer AlphaDropout(double rate, const DropoutOptions& options) {
+  require(rate >= 0 && rate < 1, "AlphaDropout", "expected a rate of at least 0 and below 1, got ", rate);
+  return own_layer(std::make_shared<AlphaDropoutLayer>(rate, options), options.name);
+}
 Layer SpatialDropout1D(double rate, const SpatialDropoutOptions& options) {
   return make_spatial<1>(rate, options);
 }
@@ -159,6 +180,7 @@ Layer GaussianDropout(double rate, const NoiseOptions& options) {
 std::span<const ClassDef> classes_dropout() {
   static constexpr ClassDef rows[] = {
       {Family::layer, "Dropout", "", make_default<DropoutLayer>, {"rate"}},
+      {Family::layer, "AlphaDropout", "", make_default<AlphaDropoutLayer>, {"rate"}},
       {Family::layer, "SpatialDropout1D", "", make_default<SpatialDropoutLayer<1>>, {"rate"}},
       {Family::layer, "SpatialDropout2D", "", make_default<SpatialDropoutLayer<2>>, {"rate"}},
       {Family::layer, "SpatialDropout3D", "", make_default<SpatialDropoutLayer<3>>, {"rate"}},

@@ -1,4 +1,4 @@
-// SimpleRNN, LSTM, GRU.
+// SimpleRNN, LSTM, GRU and their cells.
 #include "layers/base/recurrent.h"
 
 #include "plimsoll/activations.h"
@@ -14,6 +14,7 @@ using Tensors = std::vector<Tensor>;
 struct SimpleRNNLayer final : RecurrentLayer {
   explicit SimpleRNNLayer(int64_t units = 1, RecurrentOptions options = {})
       : RecurrentLayer(units, std::move(options)) {}
+  static constexpr std::string_view kCell = "SimpleRNNCell";
   std::string_view class_name() const override { return "SimpleRNN"; }
   std::shared_ptr<RecurrentLayer> copy() const override { return std::make_shared<SimpleRNNLayer>(units, o); }
   int states() const override { return 1; }
@@ -26,29 +27,17 @@ struct SimpleRNNLayer final : RecurrentLayer {
   }
 };
 
-// Keras starts the forget gate open.
-struct ForgetBias final : InitializerBase {
-  explicit ForgetBias(Initializer rest) : rest(std::move(rest)) {}
-  std::string_view class_name() const override { return "ForgetBias"; }
-  Tensor make(const Shape& shape, DType dtype) override {
-    const int64_t units = shape[0] / 4;
-    const Tensor parts[] = {rest->make({units}, dtype), Tensor::full(dtype, {units}, 1),
-                            rest->make({2 * units}, dtype)};
-    return concatenate(parts, 0);
-  }
-  Initializer rest;
-};
-
 struct LSTMLayer final : RecurrentLayer {
   explicit LSTMLayer(int64_t units = 1, RecurrentOptions options = {})
       : RecurrentLayer(units, std::move(options)) {}
+  static constexpr std::string_view kCell = "LSTMCell";
   std::string_view class_name() const override { return "LSTM"; }
   std::shared_ptr<RecurrentLayer> copy() const override { return std::make_shared<LSTMLayer>(units, o); }
   int states() const override { return 2; }
   int gates() const override { return 4; }
   Initializer initial_bias() const override {
     if (!o.unit_forget_bias || !o.bias_initializer) return o.bias_initializer;
-    return std::make_shared<ForgetBias>(o.bias_initializer);
+    return forget_bias(o.bias_initializer);
   }
   void activation_fields(Fields& f) override {
     f("activation", o.activation);
@@ -76,6 +65,7 @@ struct LSTMLayer final : RecurrentLayer {
 struct GRULayer final : RecurrentLayer {
   explicit GRULayer(int64_t units = 1, RecurrentOptions options = {})
       : RecurrentLayer(units, std::move(options)) {}
+  static constexpr std::string_view kCell = "GRUCell";
   std::string_view class_name() const override { return "GRU"; }
   std::shared_ptr<RecurrentLayer> copy() const override { return std::make_shared<GRULayer>(units, o); }
   int states() const override { return 1; }
@@ -120,11 +110,24 @@ Layer GRU(int64_t units, const RecurrentOptions& options) {
   return own_layer(std::make_shared<GRULayer>(units, options), options.name);
 }
 
+Layer SimpleRNNCell(int64_t units, const RecurrentOptions& options) {
+  return own_layer(std::make_shared<RecurrentCell<SimpleRNNLayer>>(units, options), options.name);
+}
+Layer LSTMCell(int64_t units, const RecurrentOptions& options) {
+  return own_layer(std::make_shared<RecurrentCell<LSTMLayer>>(units, options), options.name);
+}
+Layer GRUCell(int64_t units, const RecurrentOptions& options) {
+  return own_layer(std::make_shared<RecurrentCell<GRULayer>>(units, options), options.name);
+}
+
 std::span<const ClassDef> classes_recurrent() {
   static constexpr ClassDef rows[] = {
       {Family::layer, "SimpleRNN", "", make_default<SimpleRNNLayer>, {"units"}},
       {Family::layer, "LSTM", "", make_default<LSTMLayer>, {"units"}},
       {Family::layer, "GRU", "", make_default<GRULayer>, {"units"}},
+      {Family::layer, "SimpleRNNCell", "", make_default<RecurrentCell<SimpleRNNLayer>>, {"units"}},
+      {Family::layer, "LSTMCell", "", make_default<RecurrentCell<LSTMLayer>>, {"units"}},
+      {Family::layer, "GRUCell", "", make_default<RecurrentCell<GRULayer>>, {"units"}},
   };
   return rows;
 }

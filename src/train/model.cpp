@@ -88,10 +88,18 @@ const double* find_log(const Logs& logs, std::string_view name) {
   return nullptr;
 }
 
+double Logs::operator[](std::string_view name) const { return get_log(*this, name); }
+
 double get_log(const Logs& logs, std::string_view name) {
   if (const double* found = find_log(logs, name)) return *found;
   fail(ErrorKind::not_found, "logs", "there is no '", name,
        "'; there are: ", nearest_first(name, log_names(logs)));
+}
+
+Tensor Model::operator()(const Tensor& x) {
+  const std::vector<Tensor> ys = predict_on_batch({x});
+  require(ys.size() == 1, name(), "has ", ys.size(), " outputs: call predict_on_batch()");
+  return ys[0];
 }
 
 }  // namespace plimsoll

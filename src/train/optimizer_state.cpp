@@ -43,6 +43,9 @@ class TracedUpdate final : public UpdateScope {
     const bool guarded = guard.applies.defined();
     step_.trace.update(slot, guarded ? next : step_.if_applies(next, step_.trace.initial_value(slot)));
   }
+  bool has_slot(std::string_view name) const override {
+    return state_.slot_of_.count({&variable_, std::string(name)}) != 0;
+  }
   Tensor scalar(std::string_view name) override { return step_.trace.initial_value(state_.scalar(name)); }
   void set_scalar(std::string_view name, const Tensor& next) override {
     const VariablePtr scalar = state_.scalar(name);
@@ -103,10 +106,12 @@ OptimizerState::OptimizerState(Optimizer optimizer)
 }
 
 void OptimizerState::add_slot(const Variable& weight, const SlotDef& def) {
+  const std::optional<Shape> shape = optimizer_->slot_shape(def, weight);
+  if (!shape) return;
   VariablePtr& slot = slot_of_[{&weight, def.name}];
   if (slot != nullptr) return;
-  slot = make_variable(concat(weight.name, "_", def.name), weight.value.dtype(), weight.value.shape(),
-                       def.initial);
+  slot = make_variable(concat(weight.name, "_", def.name), weight.value.dtype(), *shape, def.initial);
+  if (def.copies_weight && !PlannedState::active()) assign(slot->value, weight.value);
   slots_.push_back(slot);
 }
 
@@ -183,7 +188,7 @@ void OptimizerState::clip(std::vector<Tensor>& gradients) const {
 }
 
 bool OptimizerState::decays(const Variable& weight) const {
-  if (optimizer_->weight_decay.value_or(0) == 0) return false;
+  if (optimizer_->decay_of(weight).value_or(0) == 0) return false;
   for (const std::string& pattern : optimizer_->exclude_from_weight_decay) try {
       if (std::regex_search(weight.name, std::regex(pattern))) return false;
     } catch (const std::regex_error& e) {
@@ -210,9 +215,9 @@ Tensor OptimizerState::updated(const Step& step, const VariablePtr& weight, cons
     scope.gradient = gradient / cast(step.scale, gradient.dtype());
   }
   if (decayed_here) {
-    scope.weight = old - old * *optimizer_->weight_decay * scope.learning_rate;
+    scope.weight = old - old * *optimizer_->decay_of(*weight) * scope.learning_rate;
   } else if (decays(*weight)) {
-    scope.weight_decay = *optimizer_->weight_decay;
+    scope.weight_decay = *optimizer_->decay_of(*weight);
   }
   Tensor next = optimizer_->update(scope);
   if (!guarded) next = step.if_applies(next, old);
@@ -308,6 +313,23 @@ void OptimizerState::finalize(std::span<const VariablePtr> weights) {
     const auto found = slot_of_.find({w.get(), "average"});
     if (found == slot_of_.end()) continue;
     assign(w->value, found->second->value);
+  }
+}
+
+void OptimizerState::swap_averages(std::span<const VariablePtr> weights) {
+  for (const VariablePtr& w : weights) {
+    const auto found = slot_of_.find({w.get(), "average"});
+    if (found == slot_of_.end()) continue;
+    const Tensor kept = w->value.copy();
+    assign(w->value, found->second->value);
+    assign(found->second->value, kept);
+  }
+}
+
+void OptimizerState::keep_averages(std::span<const VariablePtr> weights) {
+  for (const VariablePtr& w : weights) {
+    const auto found = slot_of_.find({w.get(), "average"});
+    if (found != slot_of_.end()) assign(found->second->value, w->value);
   }
 }
 

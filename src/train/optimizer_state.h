@@ -30,6 +30,9 @@ class OptimizerState {
              const NanGate& gate = {});
   // Keras's finalize_variable_values: with an EMA, weights become their averages.
   void finalize(std::span<const VariablePtr> weights);
+  // With an EMA: weights and their averages change places, or the averages become the weights.
+  void swap_averages(std::span<const VariablePtr> weights);
+  void keep_averages(std::span<const VariablePtr> weights);
 
   double learning_rate() const;  // of the next step
   // Throws Error{invalid_argument} if a schedule decides.

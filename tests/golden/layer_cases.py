@@ -224,3 +224,115 @@ case("attention_key_masks", L.MultiHeadAttention(2, 3), x(2, 4, 6), x(2, 5, 6), 
 case("attention_axes", L.MultiHeadAttention(2, 3, attention_axes=(2,)), x(2, 3, 4, 6), x(2, 3, 5, 6))
 case("attention_axes_two", L.MultiHeadAttention(2, 3, attention_axes=(1, 2)), x(2, 2, 3, 4), x(2, 2, 3, 4))
 case("attention_scores", L.MultiHeadAttention(2, 3), x(2, 4, 6), x(2, 5, 6), constants={"return_attention_scores": True})
+case("dot_attention", L.Attention(), x(2, 4, 6), x(2, 5, 6), listed=True)
+case("dot_attention_scale", L.Attention(use_scale=True, seed=1), x(2, 4, 6), x(2, 5, 3), x(2, 5, 6), listed=True,
+     constants={"return_attention_scores": True})
+case("dot_attention_causal", L.Attention(), x(2, 4, 6), x(2, 4, 6), listed=True, constants={"use_causal_mask": True})
+case("dot_attention_concat", L.Attention(score_mode="concat", use_scale=True), x(2, 4, 6), x(2, 5, 6), listed=True)
+case("dot_attention_masks", L.Attention(dropout=0.2), x(2, 4, 6), x(2, 5, 6), listed=True, masks=[True, True])
+case("dot_attention_masks_causal", L.Attention(), x(2, 4, 6), x(2, 5, 6), listed=True, masks=[True, True],
+     constants={"use_causal_mask": True})
+case("additive_attention", L.AdditiveAttention(), x(2, 4, 6), x(2, 5, 6), listed=True)
+case("additive_attention_plain", L.AdditiveAttention(use_scale=False), x(2, 4, 6), x(2, 5, 6), listed=True, masks=[True, True])
+case("grouped_attention", L.GroupQueryAttention(3, 4, 2), x(2, 4, 6), x(2, 5, 6))
+case("grouped_attention_gate", L.GroupQueryAttention(3, 4, 1, use_gate=True, use_bias=False), x(2, 4, 6), x(2, 5, 6), x(2, 5, 6))
+case("grouped_attention_window", L.GroupQueryAttention(2, 2, 2, sliding_window=2), x(2, 4, 6), x(2, 4, 6),
+     constants={"use_causal_mask": True})
+case("grouped_attention_scores", L.GroupQueryAttention(2, 4, 2, dropout=0.3, seed=2), x(2, 4, 6), x(2, 5, 6),
+     constants={"return_attention_scores": True})
+case("grouped_attention_mask", L.GroupQueryAttention(2, 4, 2), x(2, 4, 6), x(2, 5, 6),
+     arguments={"attention_mask": {"shape": [2, 4, 5], "dtype": "bool", "low": 0, "high": 1}})
+case("reversible_embedding", L.ReversibleEmbedding(7, 3, tie_weights=False, mask_zero=True), ids(2, 5, high=6))
+case("reversible_embedding_back", L.ReversibleEmbedding(7, 3, logit_soft_cap=2.0), x(2, 5, 3), constants={"reverse": True})
+
+# More of normalization, dropout and pooling.
+case("rms_normalization", L.RMSNormalization(), x(3, 4, 6))
+case("rms_normalization_axes", L.RMSNormalization(axis=[1, 2], epsilon=1e-3), x(3, 4, 6))
+case("spectral_normalization_infer", L.SpectralNormalization(L.Dense(3)), x(4, 5))
+case("spectral_normalization_train", L.SpectralNormalization(L.Conv2D(3, 2), power_iterations=3), x(2, 4, 4, 2), training=True,
+     gradients=False)
+case("alpha_dropout_infer", L.AlphaDropout(0.4, seed=2), x(2, 3))
+for rank, shape in [(1, (7,)), (2, (6, 7)), (3, (4, 5, 6))]:
+    for kind in ["Max", "Average"]:
+        pool = getattr(L, f"Adaptive{kind}Pooling{rank}D")
+        case(f"adaptive_{kind}_pooling{rank}d".lower(), pool(3), x(2, *shape, 3))
+        case(f"adaptive_{kind}_pooling{rank}d_first".lower(), pool((2, 3, 4)[:rank], data_format="channels_first"), x(2, 3, *shape))
+
+# Cells.
+for cell, count in [("SimpleRNNCell", 1), ("LSTMCell", 2), ("GRUCell", 1)]:
+    make = getattr(L, cell)
+    name = cell.lower()
+    case(f"rnn_{name}", L.RNN(make(4)), x(3, 5, 2))
+    case(f"rnn_{name}_sequences", L.RNN(make(4, activation="relu", use_bias=False), return_sequences=True, return_state=True), x(3, 5, 2))
+    case(f"rnn_{name}_mask", L.RNN(make(4), return_sequences=True, go_backwards=True), x(3, 6, 2), masks=[True])
+    case(f"rnn_{name}_mask_zeros", L.RNN(make(4), zero_output_for_mask=True), x(3, 6, 2), masks=[True])
+    case(f"rnn_{name}_state", L.RNN(make(4, kernel_regularizer="l2", recurrent_regularizer="l1")), x(3, 5, 2), *[x(3, 4)] * count,
+         initial_state=True)
+case("rnn_grucell_reset_before", L.RNN(L.GRUCell(3, reset_after=False, seed=4)), x(2, 4, 3))
+case("rnn_stateful", L.RNN(L.LSTMCell(4), stateful=True), x(3, 5, 2))
+case("rnn_stacked", L.RNN([L.LSTMCell(4), L.GRUCell(3), L.LSTMCell(2)]), x(3, 5, 2))
+case("rnn_stacked_states", L.RNN(L.StackedRNNCells([L.SimpleRNNCell(4), L.LSTMCell(3)]), return_sequences=True, return_state=True),
+     x(3, 5, 2))
+case("rnn_stacked_mask", L.RNN([L.LSTMCell(4), L.GRUCell(3)], return_sequences=True), x(3, 5, 2), masks=[True])
+
+# Convolutional LSTMs.
+for rank, shape in [(1, (6,)), (2, (5, 4)), (3, (4, 3, 3))]:
+    make = getattr(L, f"ConvLSTM{rank}D")
+    case(f"conv_lstm{rank}d", make(2, 3, padding="same", return_sequences=True), x(2, 3, *shape, 2))
+    case(f"conv_lstm{rank}d_first", make(2, 2, data_format="channels_first", return_state=True), x(2, 3, 2, *shape))
+case("conv_lstm2d_strides", L.ConvLSTM2D(2, (2, 3), strides=(2, 1), use_bias=False, activation="relu"), x(2, 3, 6, 5, 2))
+case("conv_lstm2d_mask", L.ConvLSTM2D(2, 2, go_backwards=True, return_sequences=True), x(2, 4, 4, 4, 2), masks=[True])
+case("conv_lstm2d_dilated", L.ConvLSTM2D(2, 2, dilation_rate=2, kernel_regularizer="l2", unit_forget_bias=False), x(2, 3, 5, 5, 2))
+
+# Images in training, with factors that leave nothing to chance; without training they pass.
+def image(*shape, **more):
+    return x(*shape, low=0.0, high=255.0, **more)
+
+
+fixed = {"training": True}
+still = {"training": False}  # these layers act when they are not told
+# TensorFlow's gradients of projections are those of the way back, and it has none of colours as hue and saturation.
+moved = fixed | {"gradients": False}
+case("random_flip_infer", L.RandomFlip("horizontal", seed=3), image(2, 4, 5, 3), **still)
+case("random_rotation", L.RandomRotation((0.1, 0.1), seed=1), image(2, 5, 6, 3), **moved)
+case("random_rotation_constant", L.RandomRotation((-0.2, -0.2), fill_mode="constant", fill_value=7.0), image(2, 5, 6, 2), **moved)
+case("random_rotation_nearest", L.RandomRotation((0.3, 0.3), fill_mode="nearest", interpolation="nearest"), image(2, 5, 4, 3),
+     **moved)
+case("random_rotation_infer", L.RandomRotation(0.1), image(2, 5, 6, 3), **still)
+case("random_zoom", L.RandomZoom((0.3, 0.3), (-0.2, -0.2), fill_mode="nearest"), image(2, 5, 6, 3), **moved)
+case("random_zoom_both", L.RandomZoom((0.4, 0.4), fill_mode="constant", fill_value=3.0), image(2, 6, 6, 1), **moved)
+case("random_translation", L.RandomTranslation((0.3, 0.3), (-0.25, -0.25)), image(2, 5, 6, 3), **moved)
+case("random_translation_wrap", L.RandomTranslation((0.2, 0.2), (0.5, 0.5), fill_mode="wrap", data_format="channels_first"),
+     image(2, 3, 5, 6), **moved)
+case("random_shear_infer", L.RandomShear(0.2, (0.1, 0.3)), image(2, 5, 6, 3), **still)
+case("center_crop", L.CenterCrop(3, 4), image(2, 6, 7, 3))
+case("center_crop_larger", L.CenterCrop(6, 4, data_format="channels_first"), image(2, 3, 5, 7))
+case("random_crop_infer", L.RandomCrop(3, 4, seed=2), image(2, 6, 7, 3), **still)
+case("random_crop_resize", L.RandomCrop(8, 4, seed=2), image(2, 6, 7, 3), **fixed)
+case("random_brightness", L.RandomBrightness((0.2, 0.2)), image(2, 4, 5, 3), **fixed)
+case("random_brightness_infer", L.RandomBrightness(0.2, seed=3), image(2, 4, 5, 3), **still)
+case("random_contrast", L.RandomContrast((-0.4, 0.4)), image(2, 4, 5, 3), **fixed)
+case("random_contrast_infer", L.RandomContrast(0.4, value_range=(0, 1)), x(2, 4, 5, 3), **still)
+case("random_saturation", L.RandomSaturation((0.3, 0.3), value_range=(0, 1)), x(2, 4, 5, 3, low=0.1, high=0.9), **moved)
+case("random_hue_none", L.RandomHue((0.0, 0.0)), image(2, 4, 5, 3), **moved)
+case("random_color_degeneration", L.RandomColorDegeneration((0.7, 0.7)), image(2, 4, 5, 3), **fixed)
+case("random_sharpness", L.RandomSharpness((0.8, 0.8)), image(2, 4, 5, 3), **fixed)
+case("random_posterization", L.RandomPosterization((3, 3)), image(2, 4, 5, 3), gradients=False, **fixed)
+case("random_invert", L.RandomInvert((1.0, 1.0)), image(2, 4, 5, 3), **fixed)
+case("random_grayscale", L.RandomGrayscale(1.0), image(2, 4, 5, 3), **fixed)
+case("random_erasing", L.RandomErasing((1.0, 1.0), scale=(1.0, 1.0), fill_value=9.0), image(2, 4, 5, 3), **fixed)
+case("random_erasing_infer", L.RandomErasing(0.5), image(2, 4, 5, 3), **still)
+case("random_gaussian_blur", L.RandomGaussianBlur((1.0, 1.0), kernel_size=(5, 5), sigma=(0.8, 0.8)), image(2, 6, 7, 3), **fixed)
+case("solarization", L.Solarization(addition_factor=0.0, threshold_factor=0.0), image(2, 4, 5, 3), **fixed)
+case("auto_contrast", L.AutoContrast(), image(2, 4, 5, 3))
+
+# Categories.
+case("category_encoding", L.CategoryEncoding(6), ids(3, 4, high=5))
+case("category_encoding_count", L.CategoryEncoding(6, output_mode="count"), ids(3, 4, high=5), arguments={"count_weights": x(3, 4)})
+case("category_encoding_one_hot", L.CategoryEncoding(6, output_mode="one_hot"), ids(4, 1, high=5))
+case("discretization", L.Discretization([-0.5, 0.0, 0.1, 0.6]), x(3, 4), gradients=False)
+case("discretization_one_hot", L.Discretization([-0.5, 0.1, 0.6], output_mode="one_hot"), x(5, 1), gradients=False)
+case("integer_lookup", L.IntegerLookup(vocabulary=[7, 3, 11, 4]), ids(3, 5, high=12))
+case("integer_lookup_mask", L.IntegerLookup(vocabulary=[7, 3, 11, 4], mask_token=0, num_oov_indices=3), ids(3, 5, high=12))
+case("integer_lookup_count", L.IntegerLookup(vocabulary=[7, 3, 11], output_mode="count"), ids(3, 5, high=12))
+case("integer_lookup_invert", L.IntegerLookup(vocabulary=[7, 3, 11], invert=True), ids(3, 5, high=5))

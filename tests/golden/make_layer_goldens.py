@@ -3,17 +3,18 @@
 Inputs, weights and output weights are made alike on both sides (inputs.py, tests/support/fill.h) from the name of the
 case, so the files hold results only: outputs, output masks, state after the call, and the gradients of
 sum(output * fixed) + losses with respect to inputs and trainable weights.
-Run: python make_layer_goldens.py
+Run: python make_layer_goldens.py [names...]   (of those cases alone: what they give is put beside what is there)
 """
 import json
 import os
 import pathlib
+import sys
 
-os.environ["KERAS_BACKEND"] = "torch"  # eager: nothing to compile for hundreds of small layers
+os.environ["KERAS_BACKEND"] = "tensorflow"  # eager: nothing to compile for hundreds of small layers
 
 import keras
 import numpy as np
-import torch
+import tensorflow as tf
 
 from inputs import fill, hash_text
 from layer_cases import CASES
@@ -26,7 +27,7 @@ def weight_range(path):
 
 
 def made(spec, key):
-    return torch.from_numpy(np.array(fill(spec["dtype"], spec["shape"], spec["low"], spec["high"], hash_text(key))))
+    return np.array(fill(spec["dtype"], spec["shape"], spec["low"], spec["high"], hash_text(key)))
 
 
 def plain(config):
@@ -38,7 +39,7 @@ def plain(config):
     return config
 
 
-def call(layer, options, xs, masks, arguments):
+def arguments_of(options, xs, masks, arguments):
     for value, mask in zip(xs, masks):
         if mask is not None:
             keras.src.backend.set_keras_mask(value, mask)
@@ -48,13 +49,12 @@ def call(layer, options, xs, masks, arguments):
     args = [xs] if options.get("listed") else xs
     if options.get("initial_state"):
         args, kwargs["initial_state"] = xs[:1], xs[1:]
-    outputs = layer(*args, **kwargs)
-    return list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
+    return args, kwargs
 
 
 def mask_of(flag, x, key):
-    shape = x.shape[:-1] if len(x.shape) > 2 else x.shape
-    return made({"shape": list(shape), "dtype": "bool", "low": 0, "high": 1}, key) if flag else None
+    shape = x.shape[:2] if len(x.shape) > 2 else x.shape
+    return tf.constant(made({"shape": list(shape), "dtype": "bool", "low": 0, "high": 1}, key)) if flag else None
 
 
 def set_weights(name, layer):
@@ -64,51 +64,62 @@ def set_weights(name, layer):
             weight.assign(fill(weight.dtype, weight.shape, low, high, hash_text(f"{name}/w{i}")))
     if getattr(layer, "stateful", False):
         layer.reset_state()
-    if hasattr(layer, "finalize_state"):
+    if hasattr(layer, "finalize_state") and layer.__class__.__name__ == "Normalization":
         layer.finalize_state()
 
 
 def run(name, layer, inputs, options):
     config = plain(keras.saving.serialize_keras_object(layer))
-    xs = [made(spec, f"{name}/x{i}") for i, spec in enumerate(inputs)]
-    flags = options.get("masks", []) + [False] * len(xs)
-    masks = [mask_of(flag, x, f"{name}/m{i}") for i, (flag, x) in enumerate(zip(flags, xs))]
-    arguments = {key: made(spec, f"{name}/{key}") for key, spec in options.get("arguments", {}).items()}
-    call(layer, options, xs, masks, arguments)
+    given = [made(spec, f"{name}/x{i}") for i, spec in enumerate(inputs)]
+    flags = options.get("masks", []) + [False] * len(given)
+    masks = [mask_of(flag, x, f"{name}/m{i}") for i, (flag, x) in enumerate(zip(flags, given))]
+    arguments = {key: tf.constant(made(spec, f"{name}/{key}")) for key, spec in options.get("arguments", {}).items()}
+    args, kwargs = arguments_of(options, [tf.constant(x) for x in given], masks, arguments)
+    layer(*args, **kwargs)
     set_weights(name, layer)
+    states = [w for w in layer.weights if not w.trainable]
 
-    xs = [made(spec, f"{name}/x{i}") for i, spec in enumerate(inputs)]
-    floats = [x.requires_grad_() for x in xs if x.is_floating_point()]
-    outputs = call(layer, options, xs, masks, arguments)
-    total = sum((y * torch.from_numpy(fill("float32", list(y.shape), -1, 1, hash_text(f"{name}/dy{i}")))).sum()
-                for i, y in enumerate(outputs)) + sum(layer.losses)
-    wanted = floats + [v.value for v in layer.trainable_variables]
-    grads = torch.autograd.grad(total, wanted, allow_unused=True) if total.requires_grad else [None] * len(wanted)
-    grads = [torch.zeros_like(w) if g is None else g for g, w in zip(grads, wanted)]
-    out_mask = keras.src.backend.get_keras_mask(outputs[0])
-    states = [w.value for w in layer.weights if not w.trainable]
-    parts = outputs + ([out_mask] if out_mask is not None else []) + states + grads
+    xs = [tf.constant(x) for x in given]
+    floats = [x for x in xs if x.dtype.is_floating]
+    trainable = [v.value for v in layer.trainable_variables]
+    with tf.GradientTape() as tape:
+        tape.watch(floats)
+        args, kwargs = arguments_of(options, xs, masks, arguments)
+        outputs = keras.tree.flatten(layer(*args, **kwargs))
+        total = sum(tf.reduce_sum(tf.cast(y, "float32") * fill("float32", list(y.shape), -1, 1, hash_text(f"{name}/dy{i}"))) for i, y in enumerate(outputs))
+        total += sum(layer.losses)
+    mask = keras.src.backend.get_keras_mask(outputs[0])
+    grads = []
+    if options.get("gradients", True):  # False: of what has none, results alone
+        grads = tape.gradient(total, floats + trainable, unconnected_gradients="zero")
+    grads = [tf.convert_to_tensor(g) for g in grads]
+    parts = outputs + ([mask] if mask is not None else []) + [w.value for w in states] + grads
     record = {"name": name, "layer": config, "inputs": inputs, "outputs": [list(y.shape) for y in outputs],
-              "output_mask": out_mask is not None, "weights": [list(w.shape) for w in layer.weights],
+              "output_mask": mask is not None, "weights": [list(w.shape) for w in layer.weights],
               "weight_ranges": [list(weight_range(w.path)) for w in layer.weights]}
-    record |= {k: options[k] for k in ("masks", "training", "arguments", "constants") if k in options}
-    return record, np.concatenate([p.detach().numpy().astype(np.float32).ravel() for p in parts])
+    record |= {k: options[k] for k in ("masks", "training", "arguments", "constants", "gradients") if k in options}
+    return record, np.concatenate([np.asarray(p).astype(np.float32).ravel() for p in parts])
 
 
-def main():
-    records, arrays = [], {}
+def main(names):
+    records, arrays = {}, {}
+    if names:
+        records = {record["name"]: record for record in json.loads((FOLDER / "layers.json").read_text())}
+        with np.load(FOLDER / "layers.npz") as held:
+            arrays = dict(held)
     for name, layer, inputs, options in CASES:
+        if names and name not in names and not (names == ["new"] and name not in records):
+            continue
         try:
-            record, values = run(name, layer, inputs, options)
+            records[name], arrays[name] = run(name, layer, inputs, options)
         except Exception as error:
             raise RuntimeError(f"case {name}") from error
-        records.append(record)
-        arrays[name] = values
-    rows = ",\n".join(json.dumps(r) for r in records)
+    order = [case[0] for case in CASES]
+    rows = ",\n".join(json.dumps(records[name]) for name in order)
     (FOLDER / "layers.json").write_text(f"[\n{rows}\n]\n")
-    np.savez_compressed(FOLDER / "layers.npz", **arrays)
+    np.savez_compressed(FOLDER / "layers.npz", **{name: arrays[name] for name in order})
     print(len(records), "cases")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,6 +1,8 @@
 """What Keras 3.15 makes of losses, metrics, optimizers, schedules and short trainings, for src/train/golden_test.cpp:
 
-  KERAS_BACKEND=tensorflow python tests/golden/train.py tests/golden/train.npz
+  KERAS_BACKEND=tensorflow python tests/golden/train.py tests/golden/train.npz [new]
+
+With `new`, only what the file does not have yet is put in.
 """
 import sys
 
@@ -36,6 +38,9 @@ def make_data():
         "class_logits": (labels[:, None], logits),
         "bits": (binary, 1 / (1 + np.exp(-logits))),
         "bit_logits": (binary, logits),
+        "class_directions": (labels, logits / np.linalg.norm(logits, axis=-1, keepdims=True)),
+        "class_numbers": (labels, softmax(logits)),
+        "bit": (binary[:, 0], 1 / (1 + np.exp(-logits[:, 0]))),
     }
     for kind, (y, p) in data.items():
         put(f"data/{kind}/y", y, np.int32 if "class" in kind else np.float32)
@@ -69,6 +74,9 @@ def losses_golden(data, weight):
         ("categorical_focal", "shares", losses.CategoricalFocalCrossentropy, {}),
         ("dice", "bits", losses.Dice, {}),
         ("tversky", "bits", losses.Tversky, {"alpha": 0.3, "beta": 0.7}),
+        ("circle", "class_directions", losses.Circle, {"gamma": 8.0, "margin": 0.3}),
+        ("circle_diagonal", "class_directions", losses.Circle, {"gamma": 3.0, "remove_diagonal": False}),
+        ("generalized", "class_numbers", losses.CategoricalGeneralizedCrossEntropy, {"q": 0.7}),
     ]
     for key, kind, make, args in rows:
         y, p = data[kind]
@@ -77,6 +85,23 @@ def losses_golden(data, weight):
             for reduction in ("sum_over_batch_size", "sum", "mean_with_sample_weight"):
                 values.append(make(reduction=reduction, **args)(y, p, sample_weight=weight))
         put(f"loss/{key}", [float(v) for v in values])
+
+
+class OfPredictions:
+    """Keras's Mean and Sum take values; here they are given the predictions."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def __call__(self):
+        self.metric = self.kind()
+        return self
+
+    def update_state(self, y, p, weight):
+        self.metric.update_state(p, weight)
+
+    def result(self):
+        return self.metric.result()
 
 
 def metrics_golden(data, weight):
@@ -116,6 +141,15 @@ def metrics_golden(data, weight):
         ("categorical_crossentropy", "shares", metrics.CategoricalCrossentropy),
         ("sparse_crossentropy", "classes", metrics.SparseCategoricalCrossentropy),
         ("hinge", "bit_logits", metrics.Hinge),
+        ("iou", "classes", lambda: metrics.IoU(5, [0, 2], sparse_y_pred=False)),
+        ("mean_iou", "classes", lambda: metrics.MeanIoU(5, sparse_y_pred=False, ignore_class=1)),
+        ("binary_iou", "bit", lambda: metrics.BinaryIoU(target_class_ids=[1], threshold=0.4)),
+        ("one_hot_iou", "shares", lambda: metrics.OneHotIoU(5, [1, 3])),
+        ("one_hot_mean_iou", "shares", lambda: metrics.OneHotMeanIoU(5)),
+        ("pearson", "numbers", metrics.PearsonCorrelation),
+        ("concordance", "numbers", metrics.ConcordanceCorrelation),
+        ("mean", "numbers", OfPredictions(metrics.Mean)),
+        ("sum", "numbers", OfPredictions(metrics.Sum)),
     ]
     half = 7
     for key, kind, make in rows:
@@ -156,6 +190,13 @@ def optimizers_golden():
         "nadam": optimizers.Nadam(0.01),
         "ftrl": optimizers.Ftrl(0.1, l1_regularization_strength=0.01, l2_regularization_strength=0.02, beta=0.1),
         "lion": optimizers.Lion(0.01, weight_decay=0.05),
+        "lamb": optimizers.Lamb(0.01),
+        "adafactor": optimizers.Adafactor(0.3, clip_threshold=0.8),
+        "adafactor_decay": optimizers.Adafactor(0.01, weight_decay=0.02, relative_step=False, gradient_accumulation_steps=2),
+        "muon": optimizers.Muon(0.01),
+        "muon_plain": optimizers.Muon(0.01, nesterov=False, rms_rate=None, ns_steps=3, adam_lr_ratio=0.5, adam_weight_decay=None),
+        "schedule_free": optimizers.ScheduleFreeAdamW(0.01),
+        "schedule_free_warmup": optimizers.ScheduleFreeAdamW(0.01, warmup_steps=6, weight_decay=0.01),
     }
     for key, optimizer in rows.items():
         variables = [keras.Variable(w) for w in weights]
@@ -245,8 +286,13 @@ def main():
     metrics_golden(data, weight)
     optimizers_golden()
     schedules_golden()
-    fit_golden()
-    np.savez_compressed(sys.argv[1], **{name.replace("/", "."): value for name, value in OUT.items()})
+    held = {}
+    if sys.argv[2:] == ["new"]:
+        with np.load(sys.argv[1]) as file:
+            held = dict(file)
+    else:
+        fit_golden()
+    np.savez_compressed(sys.argv[1], **{name.replace("/", "."): value for name, value in OUT.items()} | held)
 
 
 main()

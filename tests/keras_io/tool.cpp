@@ -3,10 +3,14 @@
 //   keras_io_tool fit MODEL IN.npz OUT STEPS       train_on_batch with x0, ... and y0, ..., then save
 //   keras_io_tool convert MODEL OUT                load and save
 //   keras_io_tool weights MODEL WEIGHTS OUT        load, load weights from another file, save
+//   keras_io_tool board MODEL IN.npz FOLDER        two epochs of fit() with a TensorBoard callback
+//   keras_io_tool names                            what there is and what is refused: lines "FAMILY NAME
+//   [REASON]"
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 
+#include "layers/base/refused.h"
 #include "plimsoll/error.h"
 #include "plimsoll/model.h"
 #include "plimsoll/npy.h"
@@ -22,7 +26,22 @@ std::vector<Tensor> arrays(const NamedTensors& all, const std::string& prefix) {
   return list;
 }
 
+int print_names() {
+  for (const Family family :
+       {Family::layer, Family::initializer, Family::regularizer, Family::constraint, Family::loss,
+        Family::metric, Family::optimizer, Family::schedule, Family::callback}) {
+    const std::string kind(name_of(family));
+    for (const std::string& name : object_names(family)) std::printf("%s %s\n", kind.c_str(), name.c_str());
+    for (const std::string_view name : refused_names(family)) {
+      std::printf("%s %s %s\n", kind.c_str(), std::string(name).c_str(),
+                  std::string(refusal(family, name)).c_str());
+    }
+  }
+  return 0;
+}
+
 int run(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "names") return print_names();
   const std::string command = argc > 2 ? argv[1] : "";
   Model model = load_model(argc > 2 ? argv[2] : "");
   if (command == "convert" && argc == 4) {
@@ -40,6 +59,15 @@ int run(int argc, char** argv) {
     for (int step = 0; step < std::atoi(argv[5]); ++step)
       model.train_on_batch(arrays(in, "x"), arrays(in, "y"));
     model.save(argv[4]);
+  } else if (command == "board" && argc == 5) {
+    const NamedTensors in = read_npz(argv[3]);
+    model.fit(in["x0"], in["y0"],
+              {.batch_size = 4,
+               .epochs = 2,
+               .verbose = 0,
+               .callbacks = {TensorBoard(argv[4], {.update_freq = 2})},
+               .validation_split = 0.25,
+               .shuffle = false});
   } else {
     std::fprintf(stderr, "keras_io_tool: see the top of tests/keras_io/tool.cpp\n");
     return 2;

@@ -55,6 +55,9 @@ std::vector<LossRow> loss_rows() {
       {"categorical_focal", "shares", CategoricalFocalCrossentropy()},
       {"dice", "bits", Dice()},
       {"tversky", "bits", Tversky({.alpha = 0.3, .beta = 0.7})},
+      {"circle", "class_directions", Circle({.gamma = 8.0, .margin = 0.3})},
+      {"circle_diagonal", "class_directions", Circle({.gamma = 3.0, .remove_diagonal = false})},
+      {"generalized", "class_numbers", CategoricalGeneralizedCrossEntropy({.q = 0.7})},
   };
 }
 
@@ -123,6 +126,15 @@ std::vector<MetricRow> metric_rows() {
       {"categorical_crossentropy", "shares", metrics::CategoricalCrossentropy()},
       {"sparse_crossentropy", "classes", metrics::SparseCategoricalCrossentropy()},
       {"hinge", "bit_logits", metrics::Hinge()},
+      {"iou", "classes", IoU(5, {0, 2}, {.sparse_y_pred = false})},
+      {"mean_iou", "classes", MeanIoU(5, {.ignore_class = 1, .sparse_y_pred = false})},
+      {"binary_iou", "bit", BinaryIoU({.target_class_ids = {1}, .threshold = 0.4})},
+      {"one_hot_iou", "shares", OneHotIoU(5, {1, 3})},
+      {"one_hot_mean_iou", "shares", OneHotMeanIoU(5)},
+      {"pearson", "numbers", PearsonCorrelation()},
+      {"concordance", "numbers", ConcordanceCorrelation()},
+      {"mean", "numbers", metrics::Mean()},
+      {"sum", "numbers", metrics::Sum()},
   };
 }
 

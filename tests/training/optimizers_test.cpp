@@ -41,6 +41,18 @@ std::vector<std::pair<std::string, Optimizer>> rows() {
       {"ftrl",
        Ftrl(0.1, {.l1_regularization_strength = 0.01, .l2_regularization_strength = 0.02, .beta = 0.1})},
       {"lion", Lion(0.01, {.weight_decay = 0.05})},
+      {"lamb", Lamb(0.01)},
+      {"adafactor", Adafactor(0.3, {.clip_threshold = 0.8})},
+      {"adafactor_decay",
+       Adafactor(0.01, {.relative_step = false, .weight_decay = 0.02, .gradient_accumulation_steps = 2})},
+      {"muon", Muon(0.01)},
+      {"muon_plain", Muon(0.01, {.adam_weight_decay = {},
+                                 .adam_lr_ratio = 0.5,
+                                 .ns_steps = 3,
+                                 .nesterov = false,
+                                 .rms_rate = {}})},
+      {"schedule_free", ScheduleFreeAdamW(0.01)},
+      {"schedule_free_warmup", ScheduleFreeAdamW(0.01, {.warmup_steps = 6, .weight_decay = 0.01})},
   };
 }
 

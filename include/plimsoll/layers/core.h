@@ -46,6 +46,19 @@ struct EmbeddingOptions {
 };
 Layer Embedding(int64_t input_dim, int64_t output_dim, const EmbeddingOptions& options = {});
 
+// An Embedding that goes back too: called with the constant {"reverse", true}, vectors to one logit per id.
+struct ReversibleEmbeddingOptions {
+  bool tie_weights = true;  // the way back uses the same table
+  Initializer embeddings_initializer = "random_uniform";
+  Regularizer embeddings_regularizer = {};
+  Constraint embeddings_constraint = {};
+  bool mask_zero = false;
+  std::optional<double> logit_soft_cap = {};
+  std::string name = {};
+};
+Layer ReversibleEmbedding(int64_t input_dim, int64_t output_dim,
+                          const ReversibleEmbeddingOptions& options = {});
+
 // A dense layer by an equation: EinsumDense("abc,cd->abd", {-1, 64}, {.bias_axes = "d"}). The output shape is
 // without the batch; -1 where it is the input's.
 struct EinsumDenseOptions {

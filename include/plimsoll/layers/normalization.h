@@ -63,5 +63,20 @@ struct UnitNormalizationOptions {
 };
 Layer UnitNormalization(const UnitNormalizationOptions& options = {});
 
+struct RMSNormalizationOptions {
+  Ints axis = {-1};  // the last ones
+  double epsilon = 1e-6;
+  std::string name = {};
+};
+Layer RMSNormalization(const RMSNormalizationOptions& options = {});
+
+// In training the kernel of `layer` (its embeddings, where it has those) is divided by its largest singular
+// value.
+struct SpectralNormalizationOptions {
+  int64_t power_iterations = 1;
+  std::string name = {};
+};
+Layer SpectralNormalization(const Layer& layer, const SpectralNormalizationOptions& options = {});
+
 }  // namespace plimsoll
 #pragma GCC visibility pop

@@ -32,5 +32,17 @@ Layer GlobalAveragePooling1D(const GlobalPoolOptions& options = {});  // leaves 
 Layer GlobalAveragePooling2D(const GlobalPoolOptions& options = {});
 Layer GlobalAveragePooling3D(const GlobalPoolOptions& options = {});
 
+// Windows that follow from the size wanted.
+struct AdaptivePoolOptions {
+  std::string data_format = "channels_last";
+  std::string name = {};
+};
+Layer AdaptiveMaxPooling1D(Dims output_size, const AdaptivePoolOptions& options = {});
+Layer AdaptiveMaxPooling2D(Dims output_size, const AdaptivePoolOptions& options = {});
+Layer AdaptiveMaxPooling3D(Dims output_size, const AdaptivePoolOptions& options = {});
+Layer AdaptiveAveragePooling1D(Dims output_size, const AdaptivePoolOptions& options = {});
+Layer AdaptiveAveragePooling2D(Dims output_size, const AdaptivePoolOptions& options = {});
+Layer AdaptiveAveragePooling3D(Dims output_size, const AdaptivePoolOptions& options = {});
+
 }  // namespace plimsoll
 #pragma GCC visibility pop

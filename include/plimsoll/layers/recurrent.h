@@ -54,5 +54,57 @@ struct WrapperOptions {
 // The layer on each time step of (batch, time, ...).
 Layer TimeDistributed(const Layer& layer, const WrapperOptions& options = {});
 
+// One step of a recurrent layer, for RNN: SimpleRNN(8) is RNN(SimpleRNNCell(8)). The options that are about
+// whole sequences are not looked at.
+Layer SimpleRNNCell(int64_t units, const RecurrentOptions& options = {});
+Layer LSTMCell(int64_t units, const RecurrentOptions& options = {});
+Layer GRUCell(int64_t units, const RecurrentOptions& options = {});
+// Cells of which each sees what the one before it gives.
+Layer StackedRNNCells(std::vector<Layer> cells, const WrapperOptions& options = {});
+
+struct RNNOptions {
+  bool return_sequences = false;
+  bool return_state = false;
+  bool go_backwards = false;
+  bool stateful = false;
+  bool unroll = false;  // changes nothing here
+  bool zero_output_for_mask = false;
+  std::string name = {};
+};
+Layer RNN(const Layer& cell, const RNNOptions& options = {});
+
+// An LSTM whose products are convolutions: (batch, time, rows, columns, channels) in two dimensions.
+struct ConvLSTMOptions {
+  Dims strides = 1;
+  std::string padding = "valid";
+  std::string data_format = "channels_last";
+  Dims dilation_rate = 1;
+  std::string activation = "tanh";
+  std::string recurrent_activation = "sigmoid";
+  bool use_bias = true;
+  Initializer kernel_initializer = "glorot_uniform";
+  Initializer recurrent_initializer = "orthogonal";
+  Initializer bias_initializer = "zeros";
+  bool unit_forget_bias = true;
+  Regularizer kernel_regularizer = {};
+  Regularizer recurrent_regularizer = {};
+  Regularizer bias_regularizer = {};
+  Regularizer activity_regularizer = {};
+  Constraint kernel_constraint = {};
+  Constraint recurrent_constraint = {};
+  Constraint bias_constraint = {};
+  double dropout = 0.0;
+  double recurrent_dropout = 0.0;
+  std::optional<int64_t> seed = {};
+  bool return_sequences = false;
+  bool return_state = false;
+  bool go_backwards = false;
+  bool stateful = false;
+  std::string name = {};
+};
+Layer ConvLSTM1D(int64_t filters, Dims kernel_size, const ConvLSTMOptions& options = {});
+Layer ConvLSTM2D(int64_t filters, Dims kernel_size, const ConvLSTMOptions& options = {});
+Layer ConvLSTM3D(int64_t filters, Dims kernel_size, const ConvLSTMOptions& options = {});
+
 }  // namespace plimsoll
 #pragma GCC visibility pop

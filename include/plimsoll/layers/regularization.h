@@ -12,6 +12,8 @@ struct DropoutOptions {
   std::string name = {};
 };
 Layer Dropout(double rate, const DropoutOptions& options = {});
+// Keeps mean and variance of what a selu makes.
+Layer AlphaDropout(double rate, const DropoutOptions& options = {});
 
 // Whole channels are dropped together.
 struct SpatialDropoutOptions {

@@ -32,8 +32,9 @@ std::string text_of(const Json& json, const char* key) {
 
 std::string_view module_of(Family family) {
   constexpr std::string_view kModules[] = {
-      "keras.layers", "keras.initializers", "keras.regularizers", "keras.constraints",
-      "keras.losses", "keras.metrics",      "keras.optimizers",   "keras.optimizers.schedules"};
+      "keras.layers",   "keras.initializers", "keras.regularizers", "keras.constraints",
+      "keras.losses",   "keras.metrics",      "keras.optimizers",   "keras.optimizers.schedules",
+      "keras.callbacks"};
   return kModules[static_cast<size_t>(family)];
 }
 
@@ -98,6 +99,23 @@ class Reader final : public Fields {
   }
   void operator()(std::string_view name, std::optional<std::string>& value) override {
     if (const Json* j = find(name)) value = j->is_null() ? std::optional<std::string>() : string(name, *j);
+  }
+  void operator()(std::string_view name, std::vector<Layer>& value) override {
+    const Json* j = find(name);
+    if (j == nullptr) return;
+    if (!j->is_array()) wrong(name, "a list of layers", *j);
+    value.clear();
+    for (const Json& part : *j) {
+      value.emplace_back(std::static_pointer_cast<LayerBase>(object_from_json(Family::layer, part, hooks_)));
+    }
+  }
+  void operator()(std::string_view name, std::vector<std::string>& value) override {
+    const Json* j = find(name);
+    if (j == nullptr) return;
+    value.clear();
+    if (j->is_null()) return;
+    if (!j->is_array()) wrong(name, "a list of names", *j);
+    for (const Json& part : *j) value.push_back(string(name, part));
   }
   using Fields::operator();
   void refused(std::string_view name) override {
@@ -228,6 +246,12 @@ class Writer final : public Fields {
   void operator()(std::string_view name, std::optional<std::string>& value) override {
     set_optional(name, value);
   }
+  void operator()(std::string_view name, std::vector<Layer>& value) override {
+    Json list = Json::array();
+    for (const Layer& layer : value) list.push_back(object_to_json(*layer, hooks_));
+    set(name, std::move(list));
+  }
+  void operator()(std::string_view name, std::vector<std::string>& value) override { set(name, value); }
   using Fields::operator();
   void refused(std::string_view name) override { set(name, Json()); }
   bool reading() const override { return false; }

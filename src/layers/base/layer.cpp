@@ -3,6 +3,8 @@
 #include <cctype>
 #include <map>
 
+#include "layers/base/borrowed.h"
+#include "layers/base/parts.h"
 #include "memory/buffer.h"
 #include "plimsoll/contents.h"
 #include "plimsoll/error.h"
@@ -35,6 +37,8 @@ DType policy_dtype(std::string_view name, bool of_variables) {
 
 void collect(const LayerBase& layer, bool trainable, std::vector<std::pair<VariablePtr, bool>>& out) {
   trainable = trainable && layer.trainable();
+  if (const VariablePtr kernel = borrowed_kernel(layer))
+    out.emplace_back(kernel, trainable && kernel->trainable);
   // Keras lists a layer's trainable variables before the others.
   for (const bool first : {true, false}) {
     for (const VariablePtr& v : layer.variables()) {
@@ -95,6 +99,7 @@ VariablePtr LayerBase::find_variable(std::string_view name) const {
 VariablePtr LayerBase::add_variable(Variable variable) {
   // Made by an initializer, as any tensor is, until now.
   if (const std::shared_ptr<Buffer>& bytes = variable.value.buffer()) bytes->set_owner(Owner::weights);
+  variable.layer = name_;
   variables_.push_back(std::make_shared<Variable>(std::move(variable)));
   return variables_.back();
 }
@@ -134,8 +139,7 @@ int64_t LayerBase::count_params() const {
   return count;
 }
 
-// Keras's to_snake_case: "Conv2D" is "conv2d", "MaxPooling2D" "max_pooling2d", "LSTM" "lstm".
-std::string unique_layer_name(std::string_view class_name) {
+std::string snake_name(std::string_view class_name) {
   std::string snake;
   const auto at = [&](size_t i) { return i < class_name.size() ? class_name[i] : '\0'; };
   const auto upper = [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; };
@@ -146,6 +150,11 @@ std::string unique_layer_name(std::string_view class_name) {
     if ((starts_word || after_lower) && snake.back() != '_') snake += '_';
     snake += static_cast<char>(std::tolower(static_cast<unsigned char>(at(i))));
   }
+  return snake;
+}
+
+std::string unique_layer_name(std::string_view class_name) {
+  const std::string snake = snake_name(class_name);
   const int64_t number = name_counts()[snake]++;
   return number == 0 ? snake : concat(snake, "_", number);
 }

@@ -16,6 +16,9 @@ void check_choice(std::string_view place, std::string_view argument, std::string
 // Throws Error{unsupported} naming the layer and the argument.
 [[noreturn]] void refuse(std::string_view place, std::string_view argument);
 
+// Keras's to_snake_case: "Conv2D" is "conv2d", "MaxPooling2D" "max_pooling2d", "LSTM" "lstm".
+std::string snake_name(std::string_view class_name);
+
 // A field with a size per axis: Keras writes them all, whether one was given or several.
 void dims_field(Fields& f, std::string_view name, Dims& value, int rank, std::string_view place);
 

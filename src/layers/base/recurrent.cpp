@@ -11,11 +11,6 @@
 #include "plimsoll/ops/shape.h"
 
 namespace plimsoll {
-namespace {
-
-std::string state_name(int i) { return concat("rnn_state/", i); }
-
-}  // namespace
 
 RecurrentLayer::RecurrentLayer(int64_t units, RecurrentOptions options)
     : units(units), o(std::move(options)) {
@@ -29,6 +24,11 @@ void RecurrentLayer::fields(Fields& f) {
   f("stateful", o.stateful);
   f("unroll", o.unroll);
   f("zero_output_for_mask", o.zero_output_for_mask);
+  cell_fields(f);
+  activity_field(f);
+}
+
+void RecurrentLayer::cell_fields(Fields& f) {
   f("units", units);
   activation_fields(f);
   f("use_bias", o.use_bias);
@@ -39,7 +39,6 @@ void RecurrentLayer::fields(Fields& f) {
   f("kernel_regularizer", o.kernel_regularizer);
   f("recurrent_regularizer", o.recurrent_regularizer);
   f("bias_regularizer", o.bias_regularizer);
-  activity_field(f);
   f("kernel_constraint", o.kernel_constraint);
   f("recurrent_constraint", o.recurrent_constraint);
   f("bias_constraint", o.bias_constraint);
@@ -48,55 +47,34 @@ void RecurrentLayer::fields(Fields& f) {
   last_fields(f);
 }
 
-RecurrentLayer::Weights RecurrentLayer::make_weights(Scope& s, int64_t features) {
+RecurrentLayer::Weights RecurrentLayer::make_weights(Scope& s, int64_t features, std::string_view prefix) {
   const int64_t width = checked_mul(units, gates(), name());
   Weights w;
-  w.kernel = s.weight("cell/kernel", {features, width}, o.kernel_initializer,
+  w.kernel = s.weight(concat(prefix, "kernel"), {features, width}, o.kernel_initializer,
                       {.regularizer = o.kernel_regularizer, .constraint = o.kernel_constraint});
-  w.recurrent = s.weight("cell/recurrent_kernel", {units, width}, o.recurrent_initializer,
+  w.recurrent = s.weight(concat(prefix, "recurrent_kernel"), {units, width}, o.recurrent_initializer,
                          {.regularizer = o.recurrent_regularizer, .constraint = o.recurrent_constraint});
   if (o.use_bias) {
-    w.bias = s.weight("cell/bias", has_two_biases() ? Shape{2, width} : Shape{width}, initial_bias(),
-                      {.regularizer = o.bias_regularizer, .constraint = o.bias_constraint});
+    w.bias = s.weight(concat(prefix, "bias"), has_two_biases() ? Shape{2, width} : Shape{width},
+                      initial_bias(), {.regularizer = o.bias_regularizer, .constraint = o.bias_constraint});
   }
-  s.add_seed_generator(o.seed, "cell/seed_generator");
+  s.add_seed_generator(o.seed, concat(prefix, "seed_generator"));
   return w;
 }
 
-std::vector<Tensor> RecurrentLayer::initial_states(Scope& s, std::span<const Tensor> xs) {
-  std::vector<Tensor> given(xs.begin() + 1, xs.end());
-  if (given.empty()) given = s.arguments("initial_state");
-  const Tensor& x = xs[0];
-  const Shape shape{x.dim(0), units};
-  if (o.stateful) {
-    for (int i = 0; i < states(); ++i) {
-      const Tensor held = s.weight(state_name(i), shape, "zeros", {.is_state = true});
-      if (std::ssize(given) < states()) given.push_back(held);
-    }
-  }
-  if (given.empty()) given.assign(static_cast<size_t>(states()), Tensor::zeros(x.dtype(), shape));
-  require(std::ssize(given) == states(), name(), "expected ", states(), " initial states, got ",
-          given.size());
-  for (Tensor& state : given) {
-    require(state.shape() == shape, name(), "expected an initial state of shape ", shape, ", got ",
-            state.shape());
-    state = cast(state, x.dtype());
-  }
-  return given;
-}
-
-RecurrentLayer::Drops RecurrentLayer::make_drops(Scope& s, const Tensor& x) {
+RecurrentLayer::Drops RecurrentLayer::make_drops(Scope& s, DType dtype, int64_t batch, int64_t features,
+                                                 std::string_view prefix) {
   Drops drops;
   if (!s.training()) return drops;
   // Keras drops gate by gate as soon as states are dropped too.
   const int count = o.recurrent_dropout > 0 ? gates() : 1;
   const auto draw = [&](std::vector<Tensor>& masks, double rate, int64_t width) {
     for (int i = 0; i < count && rate > 0; ++i) {
-      const Tensor ones = Tensor::full(x.dtype(), {x.dim(0), width}, 1);
-      masks.push_back(dropout(ones, s.random_key(o.seed, "cell/seed_generator"), rate));
+      const Tensor ones = Tensor::full(dtype, {batch, width}, 1);
+      masks.push_back(dropout(ones, s.random_key(o.seed, concat(prefix, "seed_generator")), rate));
     }
   };
-  draw(drops.input, o.dropout, x.dim(2));
+  draw(drops.input, o.dropout, features);
   draw(drops.state, o.recurrent_dropout, units);
   return drops;
 }
@@ -134,72 +112,61 @@ Tensor RecurrentLayer::project(const Tensor& x, const Weights& w, const Drops& d
   return z + (has_two_biases() ? squeeze(slice_axis(w.bias, 0, 0, 1), 0) : w.bias);
 }
 
-// {outputs (batch, time, units) beside their inputs, last states...}
-std::vector<Tensor> RecurrentLayer::walk(const Tensor& x, const Tensor& mask, std::vector<Tensor> states,
-                                         const Weights& w, const Drops& drops) const {
-  std::vector<Tensor> along = {transpose(project(x, w, drops), {1, 0, 2})};
-  if (mask.defined()) along.push_back(expand_dims(transpose(mask, {1, 0}), -1));
-  const size_t count = states.size();
-  const Body body = [&](std::span<const Tensor> in) {
-    const std::span<const Tensor> before = in.first(count);
-    std::vector<Tensor> after = step(in[count], before, w, drops.state);
-    Tensor output = after[0];
-    if (mask.defined()) {
-      const Tensor& kept = in[count + 1];
-      output = where(kept, output, o.zero_output_for_mask ? scalar_like(output, 0) : before[0]);
-      for (size_t i = 0; i < count; ++i) after[i] = where(kept, after[i], before[i]);
-    }
-    after.push_back(output);
+void RecurrentLayer::check() const {
+  require(units > 0, name(), "expected units > 0, got ", units);
+  require(o.dropout >= 0 && o.dropout < 1 && o.recurrent_dropout >= 0 && o.recurrent_dropout < 1, name(),
+          "expected dropout and recurrent_dropout of at least 0 and below 1, got ", o.dropout, " and ",
+          o.recurrent_dropout);
+}
+
+CellStep RecurrentLayer::cell_step(Scope& s, const TensorType& x) {
+  check();
+  require(x.shape.rank() == 2, name(), "expected an input (batch, features) in each step, got ", x.shape);
+  const Weights w = make_weights(s, x.shape[1], "");
+  const Drops drops = make_drops(s, x.dtype, x.shape[0], x.shape[1], "");
+  return [this, w, drops](const Tensor& step_input, std::span<const Tensor> states) {
+    const Tensor z = squeeze(project(expand_dims(step_input, 1), w, drops), 1);
+    std::vector<Tensor> after = step(z, states, w, drops.state);
+    after.insert(after.begin(), after[0]);
     return after;
   };
-  std::vector<Tensor> found = scan(states, along, x.dim(1), body, o.go_backwards);
-  std::vector<Tensor> results = {transpose(found[count], {1, 0, 2})};
-  results.insert(results.end(), found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count));
-  return results;
 }
 
 std::vector<Tensor> RecurrentLayer::call_many(Scope& s, std::span<const Tensor> xs) {
   require(!xs.empty() && xs[0].rank() == 3, name(), "expected an input (batch, time, features), got ",
           xs.empty() ? "none" : xs[0].shape().str());
   const Tensor& x = xs[0];
-  require(units > 0, name(), "expected units > 0, got ", units);
+  check();
   require(x.dim(1) > 0, name(), "expected at least one time step, got shape ", x.shape());
-  require(o.dropout >= 0 && o.dropout < 1 && o.recurrent_dropout >= 0 && o.recurrent_dropout < 1, name(),
-          "expected dropout and recurrent_dropout of at least 0 and below 1, got ", o.dropout, " and ",
-          o.recurrent_dropout);
-  const Weights w = make_weights(s, x.dim(2));
-  const std::vector<Tensor> start = initial_states(s, xs);
-  const Tensor mask = s.mask(x);
-  require(!mask.defined() || mask.rank() == 2, name(), "expected a mask (batch, time), got ", mask.shape());
-  const Drops drops = make_drops(s, x);
+  const Weights w = make_weights(s, x.dim(2), "cell/");
+  const std::vector<Shape> shapes(static_cast<size_t>(states()), Shape{x.dim(0), units});
+  const std::vector<Tensor> start = initial_states(s, xs, shapes, o.stateful);
+  const TimeWalk walk{s.mask(x), o.go_backwards, o.zero_output_for_mask};
+  require(!walk.mask.defined() || walk.mask.rank() == 2, name(), "expected a mask (batch, time), got ",
+          walk.mask.shape());
+  const Drops drops = make_drops(s, x.dtype(), x.dim(0), x.dim(2), "cell/");
 
   std::vector<Tensor> found;
-  if (!mask.defined() && drops.input.empty() && drops.state.empty()) found = fused(x, start, w);
-  if (found.empty()) found = walk(x, mask, start, w, drops);
-  const auto last = static_cast<size_t>(states());
-  if (o.stateful) {
-    for (size_t i = 0; i < last; ++i) s.update(state_name(static_cast<int>(i)), found[i + 1]);
+  if (!walk.mask.defined() && drops.input.empty() && drops.state.empty()) found = fused(x, start, w);
+  if (found.empty()) {
+    const CellStep one = [&](const Tensor& z, std::span<const Tensor> before) {
+      std::vector<Tensor> after = step(z, before, w, drops.state);
+      after.insert(after.begin(), after[0]);
+      return after;
+    };
+    found = walk_over_time(project(x, w, drops), start, one, walk);
   }
-
-  std::vector<Tensor> results;
-  if (o.return_sequences) {
-    results.push_back(o.go_backwards ? reverse(found[0], {1}) : found[0]);
-    s.set_mask(results[0], mask);
-  } else {
-    const int64_t at = o.go_backwards ? 0 : x.dim(1) - 1;
-    const bool is_state = !mask.defined() || !o.zero_output_for_mask;
-    results.push_back(is_state ? found[1] : squeeze(slice_axis(found[0], 1, at, at + 1), 1));
-  }
-  if (o.return_state) results.insert(results.end(), found.begin() + 1, found.end());
-  return results;
+  if (o.stateful) keep_states(s, found);
+  return recurrent_results(s, found, walk, {o.return_sequences, o.return_state});
 }
 
 void reset_state(const Layer& rnn) {
-  const auto* layer = dynamic_cast<const RecurrentLayer*>(rnn.get());
-  require(layer != nullptr, "reset_state", "expected a recurrent layer");
-  for (int i = 0; i < layer->states(); ++i) {
-    const VariablePtr held = layer->find_variable(state_name(i));
-    if (held == nullptr) continue;
+  constexpr std::string_view kStates = "rnn_state/";
+  require(bool(rnn), "reset_state", "expected a recurrent layer, got none");
+  const bool known = dynamic_cast<const RecurrentLayer*>(rnn.get()) != nullptr;
+  require(known || rnn->find_variable(state_name(0)) != nullptr, "reset_state", "expected a recurrent layer");
+  for (const VariablePtr& held : rnn->variables()) {
+    if (!held->name.starts_with(kStates)) continue;
     std::memset(held->value.data(), 0,
                 static_cast<size_t>(byte_size(held->value.dtype(), held->value.shape())));
   }

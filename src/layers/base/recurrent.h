@@ -1,6 +1,7 @@
-// RecurrentLayer: what SimpleRNN, LSTM and GRU share: masks, states, dropout, the walk over time.
+// RecurrentLayer: what SimpleRNN, LSTM and GRU share, and RecurrentCell: their cells.
 #pragma once
 
+#include "layers/base/cell.h"
 #include "plimsoll/layers/recurrent.h"
 
 namespace plimsoll {
@@ -13,6 +14,11 @@ class RecurrentLayer : public LayerBase {
   // A layer of the same class and options with no weights.
   virtual std::shared_ptr<RecurrentLayer> copy() const = 0;
   virtual int states() const = 0;
+  // The arguments of the cell alone, without those about sequences; what Keras calls SimpleRNN leaves its
+  // seed out.
+  void cell_fields(Fields& f);
+  // One step of it, with the weights of a cell, which `s` is of.
+  CellStep cell_step(Scope& s, const TensorType& x);
 
   int64_t units;
   RecurrentOptions o;
@@ -48,12 +54,35 @@ class RecurrentLayer : public LayerBase {
   Tensor gate(const Tensor& z, int which) const;  // (batch, units) of (batch, gates * units)
 
  private:
-  Weights make_weights(Scope& s, int64_t features);
-  std::vector<Tensor> initial_states(Scope& s, std::span<const Tensor> xs);
-  Drops make_drops(Scope& s, const Tensor& x);
+  void check() const;
+  // Keras keeps the weights of a layer in the object "cell/".
+  Weights make_weights(Scope& s, int64_t features, std::string_view prefix);
+  Drops make_drops(Scope& s, DType dtype, int64_t batch, int64_t features, std::string_view prefix);
   Tensor project(const Tensor& x, const Weights& w, const Drops& drops) const;
-  std::vector<Tensor> walk(const Tensor& x, const Tensor& mask, std::vector<Tensor> states, const Weights& w,
-                           const Drops& drops) const;
+};
+
+// The cell of such a layer, which does its work.
+template <class Core>
+class RecurrentCell final : public CellLayer {
+ public:
+  explicit RecurrentCell(int64_t units = 1, RecurrentOptions options = {})
+      : core_(units, std::move(options)) {}
+  std::string_view class_name() const override { return Core::kCell; }
+  void fields(Fields& f) override {
+    core_.cell_fields(f);
+    if (Core::kCell == "SimpleRNNCell") f("seed", core_.o.seed);
+  }
+  std::vector<int64_t> state_sizes() const override {
+    return std::vector<int64_t>(static_cast<size_t>(core_.states()), core_.units);
+  }
+  int64_t output_size() const override { return core_.units; }
+  CellStep prepare(Scope& s, const TensorType& x) override {
+    core_.set_name(name());
+    return core_.cell_step(s, x);
+  }
+
+ private:
+  Core core_;
 };
 
 }  // namespace plimsoll

@@ -45,8 +45,8 @@ SeedSource& seeds() {
 }  // namespace
 
 std::string_view name_of(Family family) {
-  constexpr std::string_view kNames[] = {"layer", "initializer", "regularizer", "constraint",
-                                         "loss",  "metric",      "optimizer",   "schedule"};
+  constexpr std::string_view kNames[] = {"layer",  "initializer", "regularizer", "constraint", "loss",
+                                         "metric", "optimizer",   "schedule",    "callback"};
   return kNames[static_cast<size_t>(family)];
 }
 
@@ -68,6 +68,8 @@ std::shared_ptr<Configurable> make_object(Family family, std::string_view name) 
     if (auto* metric = dynamic_cast<MetricBase*>(made.get())) metric->name = name;
     return made;
   }
+  if (const std::string_view reason = refusal(family, name); !reason.empty())
+    fail(ErrorKind::unsupported, name_of(family), "there is no ", name, " here: ", reason);
   fail(ErrorKind::not_found, name_of(family), "there is none called '", name,
        "'; there are: ", nearest_first(name, object_names(family)));
 }

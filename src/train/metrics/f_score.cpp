@@ -1,4 +1,4 @@
-// F scores, and the mean of intersections over unions.
+// F scores.
 #include <span>
 
 #include "plimsoll/error.h"
@@ -82,62 +82,6 @@ struct F1 final : FBeta {
   }
 };
 
-struct MeanIntersection final : MetricBase {
-  MeanIntersection() { name = unique_layer_name("MeanIoU"); }
-  int64_t classes = 2;
-  IoUOptions o;
-  std::string_view class_name() const override { return "MeanIoU"; }
-  void fields(Fields& f) override {
-    f("num_classes", classes);
-    MetricBase::fields(f);
-    f("ignore_class", o.ignore_class);
-    f("sparse_y_true", o.sparse_y_true);
-    f("sparse_y_pred", o.sparse_y_pred);
-    f("axis", o.axis);
-  }
-  Tensor labels(const Tensor& x, bool sparse) const {
-    const Tensor chosen = sparse ? x : argmax(x, static_cast<int>(o.axis));
-    return reshape(cast(chosen, DType::i32), Shape{chosen.shape().elements()});
-  }
-  void update(MetricScope& s, const Tensor& y_true, const Tensor& y_pred, const Tensor& weight) override {
-    const Tensor y = labels(y_true, o.sparse_y_true);
-    const Tensor p = labels(y_pred, o.sparse_y_pred);
-    require(y.shape() == p.shape(), name, "expected as many labels as predictions, got ", y.shape(), " and ",
-            p.shape());
-    const auto inside = [&](const Tensor& x) {
-      return bitwise_and(greater_equal(x, scalar_like(x, 0)),
-                         less(x, scalar_like(x, static_cast<double>(classes))));
-    };
-    Tensor counts = bitwise_and(inside(y), inside(p));
-    if (o.ignore_class)
-      counts = bitwise_and(counts, not_equal(y, scalar_like(y, static_cast<double>(*o.ignore_class))));
-    // Keras keeps whole numbers: weights lose their fractions.
-    Tensor w = cast(counts, DType::f32);
-    if (weight.defined()) {
-      const Tensor whole = cast(cast(weight, DType::i32), DType::f32);
-      w = w *
-          broadcast_to(whole.rank() > 1 ? reshape(whole, Shape{whole.shape().elements()}) : whole, w.shape());
-    }
-    const Tensor zero = scalar_like(y, 0);
-    const Tensor at[] = {expand_dims(where(counts, y, zero), -1), expand_dims(where(counts, p, zero), -1)};
-    const Tensor matrix = s.state("total_confusion_matrix", {classes, classes});
-    s.set("total_confusion_matrix", scatter_nd(matrix, concatenate(at, -1), w, "add"));
-  }
-  double result(std::span<const Tensor> states) override {
-    const float* matrix = states[0].data<float>();
-    double sum = 0, valid = 0;
-    for (int64_t c = 0; c < classes; ++c) {
-      double unions = -static_cast<double>(matrix[c * classes + c]);
-      for (int64_t k = 0; k < classes; ++k)
-        unions += static_cast<double>(matrix[c * classes + k]) + static_cast<double>(matrix[k * classes + c]);
-      if (unions <= 1e-9) continue;
-      sum += static_cast<double>(matrix[c * classes + c]) / (unions + kEpsilon);
-      valid += 1;
-    }
-    return sum / (valid + kEpsilon);
-  }
-};
-
 }  // namespace
 
 namespace metrics {
@@ -145,19 +89,12 @@ Metric FBetaScore(const FBetaScoreOptions& o) { return make_metric<FBeta>(o); }
 Metric F1Score(const F1ScoreOptions& o) {
   return make_metric<F1>(FBetaScoreOptions{o.average, 1.0, o.threshold, o.name});
 }
-Metric MeanIoU(int64_t num_classes, const IoUOptions& o) {
-  require(num_classes > 0, "MeanIoU", "expected num_classes > 0, got ", num_classes);
-  const Metric made = make_metric<MeanIntersection>(o);
-  static_cast<MeanIntersection&>(*made).classes = num_classes;
-  return made;
-}
 }  // namespace metrics
 
 std::span<const ClassDef> classes_f_score() {
   static constexpr ClassDef rows[] = {
       {Family::metric, "FBetaScore", "fbeta_score", make_default<FBeta>},
       {Family::metric, "F1Score", "f1_score", make_default<F1>},
-      {Family::metric, "MeanIoU", "mean_io_u", make_default<MeanIntersection>, {"num_classes"}},
   };
   return rows;
 }

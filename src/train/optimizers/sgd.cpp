@@ -2,6 +2,7 @@
 #include <span>
 
 #include "plimsoll/error.h"
+#include "plimsoll/layer.h"
 #include "plimsoll/ops/optimizer.h"
 #include "train/optimizers/optimizer_with.h"
 
@@ -48,6 +49,10 @@ void OptimizerBase::fields(Fields& f) {
   f("ema_overwrite_frequency", ema_overwrite_frequency);
   f("loss_scale_factor", loss_scale_factor);
   f("gradient_accumulation_steps", gradient_accumulation_steps);
+}
+
+std::optional<Shape> OptimizerBase::slot_shape(const SlotDef&, const Variable& weight) const {
+  return weight.value.shape();
 }
 
 void check_optimizer(const OptimizerBase& o) {

@@ -38,6 +38,19 @@ class Tool:
         if done.returncode == 1:
             raise ToolError(done.stderr.strip())
         assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def names(self):
+        """{family: {"there": [names], "refused": {name: reason}}}"""
+        found = {}
+        for line in self.run("names").splitlines():
+            family, name, *reason = line.split(" ", 2)
+            kind = found.setdefault(family, {"there": [], "refused": {}})
+            if reason:
+                kind["refused"][name] = reason[0]
+            else:
+                kind["there"].append(name)
+        return found
 
     def predict(self, model, xs):
         np.savez(self.folder / "in.npz", **{f"x{i}": x for i, x in enumerate(xs)})

@@ -1,6 +1,7 @@
-"""argument_models.py FOLDER: models of real Keras with every argument of every listed layer, for test_arguments.py.
+"""argument_models.py FOLDER [NAME...]: models of real Keras with every argument of every listed layer, for test_arguments.py.
 
 For each NAME, NAME.keras, NAME.npz with inputs x0, ... and outputs y0, ..., and a line in names.json: what each output is of.
+With names, it says what is other in NAME_back.keras, which we have written.
 Keras runs on NumPy: it predicts there without compiling anything, which is most of the time elsewhere.
 """
 
@@ -170,6 +171,26 @@ def merge_models():
     yield "merges", keras.Model([a, b], list(ys.values())), list(np.random.default_rng(0).normal(size=(2, 3, 5, 4)).astype("float32")), list(ys)
 
 
+def inner_models():
+    """Layers that keep weights in objects inside, or none: what counts is where a file has them."""
+    random = np.random.default_rng(0)
+    x = keras.Input(SERIES)
+    ys = {"grouped": L.GroupQueryAttention(3, 4, 2, use_gate=True)(x, x), "attention": L.Attention(use_scale=True)([x, x]),
+          "additive": L.AdditiveAttention()([x, x]), "rms": L.RMSNormalization()(x), "alpha": L.AlphaDropout(0.2)(x),
+          "spectral": L.SpectralNormalization(L.Dense(3))(x), "spectral_conv": L.SpectralNormalization(L.Conv1D(3, 2), power_iterations=2)(x),
+          "rnn": L.RNN(L.SimpleRNNCell(3), return_sequences=True)(x), "stacked": L.RNN([L.LSTMCell(4), L.GRUCell(3), L.LSTMCell(2)])(x),
+          "adaptive": L.AdaptiveAveragePooling1D(3)(x), "bins": L.Discretization([-0.5, 0.2], output_mode="one_hot")(x)}
+    yield "inner_series", keras.Model(x, list(ys.values())), [random.normal(size=(3, *SERIES)).astype("float32")], list(ys)
+    x = keras.Input((3, 6, 5, 2))
+    ys = {"conv_lstm": L.ConvLSTM2D(3, 2)(x), "conv_lstm_first": L.ConvLSTM2D(2, 2, data_format="channels_first", return_sequences=True)(x)}
+    yield "inner_films", keras.Model(x, list(ys.values())), [random.normal(size=(2, 3, 6, 5, 2)).astype("float32")], list(ys)
+    x = keras.Input((8, 9, 3))
+    ys = {name: getattr(L, name)(0.2)(x) for name in ("RandomRotation", "RandomZoom", "RandomContrast", "RandomBrightness", "RandomHue")}
+    ys |= {"flip": L.RandomFlip()(x), "translation": L.RandomTranslation(0.1, (0.1, 0.3))(x), "crop": L.CenterCrop(4, 5)(x),
+           "auto": L.AutoContrast()(x)}
+    yield "inner_images", keras.Model(x, list(ys.values())), [random.uniform(0, 255, (2, 8, 9, 3)).astype("float32")], list(ys)
+
+
 def argument_models():
     for cls_name, (shape, _, _) in CASES.items():
         x = keras.Input(shape)
@@ -183,10 +204,10 @@ def argument_models():
 
 def main(folder):
     names = {}
-    for models in (argument_models, masked_models, merge_models):
+    for models in (argument_models, masked_models, merge_models, inner_models):
         for name, model, xs, labels in models():
             randomized(model).save(folder / f"{name}.keras")
-            ys = flat(model(xs if len(xs) > 1 else xs[0]))
+            ys = flat(model(xs if len(xs) > 1 else xs[0], training=False))
             np.savez(folder / f"{name}.npz", **{f"x{i}": x for i, x in enumerate(xs)}, **{f"y{i}": y for i, y in enumerate(ys)})
             names[name] = labels
     refused = []
@@ -197,5 +218,17 @@ def main(folder):
     (folder / "names.json").write_text(json.dumps({"models": names, "refused": refused}))
 
 
+def compare(folder, names):
+    for name in names:
+        model = keras.saving.load_model(folder / f"{name}_back.keras")
+        with np.load(folder / f"{name}.npz") as arrays:
+            xs = [arrays[key] for key in sorted(arrays) if key.startswith("x")]
+            for i, y in enumerate(flat(model(xs if len(xs) > 1 else xs[0], training=False))):
+                assert np.allclose(y, arrays[f"y{i}"], rtol=1e-5, atol=1e-5 * max(1, np.abs(y).max())), (name, i)
+
+
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]))
+    if len(sys.argv) > 2:
+        compare(pathlib.Path(sys.argv[1]), sys.argv[2:])
+    else:
+        main(pathlib.Path(sys.argv[1]))

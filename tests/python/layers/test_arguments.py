@@ -38,6 +38,16 @@ def test_every_argument_works_as_in_keras(tool, made):
     assert not wrong
 
 
+def test_keras_reads_what_we_write_of_layers_inside_layers(tool, made):
+    folder, names = made
+    inner = [name for name in names["models"] if name.startswith("inner_")]
+    assert inner
+    for name in inner:
+        tool.run("convert", folder / f"{name}.keras", folder / f"{name}_back.keras")
+    done = subprocess.run([sys.executable, pathlib.Path(__file__).with_name("argument_models.py"), folder, *inner], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
 def test_what_is_not_there_is_refused_by_name(tool, made):
     folder, names = made
     assert names["refused"]

@@ -22,8 +22,15 @@ VALUES = {
     "input_dim": 9, "kernel_size": 3, "key_dim": 3, "l1": 0.2, "mask_value": 2.0, "max_value": 4.0, "n": 3, "negative_slope": 0.4,
     "num_heads": 2, "output_dim": 4, "output_shape": [None, 4], "padding": 3, "pool_size": 3, "projection_dim": 8, "rate": 0.25, "scale": 0.5,
     "size": 3, "stddev": 0.3, "target_shape": [3, 4], "units": 7, "width": 6,
-    "layer": {"class_name": "LSTM", "config": {"units": 3}},
+    "layer": {"class_name": "LSTM", "config": {"units": 3}}, "cell": {"class_name": "LSTMCell", "config": {"units": 3}},
+    "cells": [{"class_name": "LSTMCell", "config": {"units": 3}}],
+    "addition_factor": [0.1, 0.2], "bin_boundaries": [0.5, 1.5], "factor": 0.25, "head_dim": 3, "height_factor": 0.25, "max_tokens": 9,
+    "mode": "vertical", "num_key_value_heads": 2, "num_query_heads": 4, "num_tokens": 6, "output_size": 3, "use_scale": True,
+    "value_range": [0, 1], "width_factor": 0.2, "x_factor": [0.1, 0.2],
 }
+# What a class needs beside that, or instead.
+ALSO = {"AdditiveAttention": {"use_scale": False}, "CategoryEncoding": {"num_tokens": 6}, "Discretization": {"bin_boundaries": [0.5, 1.5]},
+        "RandomCrop": {"seed": 3}, "RandomPosterization": {"factor": 3}}
 
 
 def registered():
@@ -67,8 +74,11 @@ def convert(folder, name, value):
 
 
 def keras_layer(keras, layer_class, values):
-    if "layer" in values:
-        values = values | {"layer": keras.layers.LSTM(**values["layer"]["config"])}
+    def inner(value):
+        return getattr(keras.layers, value["class_name"])(**value["config"])
+    values = values | {key: inner(values[key]) for key in ("layer", "cell") if key in values}
+    if "cells" in values:
+        values = values | {"cells": [inner(value) for value in values["cells"]]}
     return layer_class(**{key: tuple(v) if isinstance(v, list) else v for key, v in values.items()})
 
 
@@ -94,18 +104,20 @@ def test_yaml_takes_what_keras_takes(keras, tmp_path, name):
         said = convert(tmp_path, name, {key: value for key, value in needed.items() if key != missing})
         assert isinstance(said, str) and f"'{missing}'" in said
     # Everything else has Keras's values.
+    needed |= ALSO.get(name, {})
     config = convert(tmp_path, name, needed)
     want = keras_layer(keras, layer_class, needed).get_config()
     assert {key: config.get(key) for key in want if key not in OF_EVERY_LAYER and not same(config.get(key), want[key])} == {}
     # The short form is the first argument.
     if not names:
         assert "takes no argument" in convert(tmp_path, name, 3)
-    elif names[0] != "layer":
-        short = convert(tmp_path, name, VALUES[names[0]])
+    elif names[0] not in ("layer", "cell", "cells"):
+        value = ALSO.get(name, {}).get(names[0], VALUES[names[0]])
+        short = convert(tmp_path, name, value)
         if len(required) > 1:
             assert f"'{required[1]}'" in short
         else:
-            assert same(short[names[0]], keras_layer(keras, layer_class, {names[0]: VALUES[names[0]]}).get_config()[names[0]])
+            assert same(short[names[0]], keras_layer(keras, layer_class, {names[0]: value}).get_config()[names[0]])
 
 
 @pytest.mark.parametrize("layer, argument", [("LSTM", "return_sequences"), ("Dense", "use_bias"), ("MultiHeadAttention", "use_bias")])

@@ -1,0 +1,101 @@
+#include "layers/base/attention.h"
+
+#include "plimsoll/ops/nn.h"
+#include "plimsoll/ops/random.h"
+#include "plimsoll/ops/reduce.h"
+#include "plimsoll/ops/shape.h"
+
+namespace plimsoll {
+namespace {
+
+// Far below every score, and finite: a row with nothing to look at becomes an average.
+double low_score(DType dtype) { return dtype == DType::f16 ? -3e4 : -1e30; }
+
+// Positions as (1, queries, 1) and (1, 1, keys).
+Tensor both_near(int64_t queries, int64_t keys, bool causal, const std::optional<int64_t>& window) {
+  const Tensor row = iota(DType::i32, {1, queries, keys}, 1);
+  const Tensor column = iota(DType::i32, {1, queries, keys}, 2);
+  Tensor seen = causal ? greater_equal(row, column) : Tensor();
+  if (window) {
+    const Tensor near = less(absolute(row - column), scalar_like(row, double(*window)));
+    seen = seen.defined() ? bitwise_and(seen, near) : near;
+  }
+  return seen;
+}
+
+}  // namespace
+
+std::string letters(char from, int count) {
+  std::string s;
+  for (int i = 0; i < count; ++i) s += static_cast<char>(from + i);
+  return s;
+}
+
+bool attention_flag(const Scope& s, std::string_view name) {
+  const Attr* given = s.constant(name);
+  const bool* on = given == nullptr ? nullptr : std::get_if<bool>(given);
+  return on != nullptr && *on;
+}
+
+Tensor attention_visible(Scope& s, const AttentionInputs& in, bool causal,
+                         const std::optional<int64_t>& window) {
+  Tensor seen;
+  const auto narrow = [&](const Tensor& mask) {
+    if (mask.defined()) seen = seen.defined() ? bitwise_and(seen, mask) : mask;
+  };
+  if (const Tensor m = s.mask(in.query); m.defined()) narrow(expand_dims(m, -1));
+  if (const Tensor m = s.mask(in.value); m.defined()) narrow(expand_dims(m, -2));
+  if (in.key_mask.defined()) narrow(expand_dims(in.key_mask, -2));
+  narrow(both_near(in.query.dim(1), in.value.dim(1), causal, window));
+  if (const Tensor given = s.argument("attention_mask"); given.defined()) {
+    narrow(given.dtype() == DType::boolean ? given : not_equal(given, scalar_like(given, 0)));
+  }
+  return seen;
+}
+
+std::pair<Tensor, Tensor> attend_widely(Scope& s, const AttentionHeads& h, const Ints& axes, Tensor mask,
+                                        double scale, const AttentionDropout& drop) {
+  const int rank = h.query.rank();
+  const std::string target = letters('a', rank);
+  std::string source = target, batch, target_axes, source_axes;
+  char next = static_cast<char>('a' + rank);
+  for (const int64_t axis : axes) source[static_cast<size_t>(axis)] = next++;
+  for (int i = 0; i < rank - 1; ++i) {
+    if (source[static_cast<size_t>(i)] == target[static_cast<size_t>(i)])
+      batch += target[static_cast<size_t>(i)];
+  }
+  for (const int64_t axis : axes) {
+    target_axes += target[static_cast<size_t>(axis)];
+    source_axes += source[static_cast<size_t>(axis)];
+  }
+  const std::string product = batch + target_axes + source_axes;
+  const std::string& place = s.layer().name();
+  Tensor scores = einsum(source + "," + target + "->" + product, h.key, h.query * scale, place);
+  if (mask.defined()) {
+    const int at = -2 * static_cast<int>(axes.size()) - 1;
+    while (mask.rank() < scores.rank()) mask = expand_dims(mask, at);
+    scores = where(mask, scores, scalar_like(scores, low_score(scores.dtype())));
+  }
+  Ints over;
+  for (size_t i = 0; i < axes.size(); ++i) over.push_back(-1 - static_cast<int64_t>(i));
+  const Tensor e = exp(scores - max(scores, over, true));
+  Tensor weights = e / sum(e, over, true);
+  if (mask.defined()) weights = where(mask, weights, scalar_like(weights, 0));
+  Tensor used = weights;
+  if (drop.rate > 0 && s.training())
+    used = dropout(weights, s.random_key(drop.seed, drop.generator), drop.rate);
+  return {einsum(product + "," + source + "->" + target, used, h.value, place), weights};
+}
+
+Tensor attend(const AttentionHeads& h, const Tensor& mask, bool causal, double scale) {
+  Tensor bias;
+  if (mask.defined()) {
+    Tensor seen = mask;
+    while (seen.rank() < 4) seen = expand_dims(seen, -3);
+    const Tensor zero = scalar_like(h.query, 0);
+    bias = where(seen, zero, scalar_like(h.query, low_score(h.query.dtype())));
+  }
+  return attention(h.query, h.key, h.value, bias, scale, causal);
+}
+
+}  // namespace plimsoll
