@@ -98,8 +98,9 @@ void run_all_once(int threads) {
 int run(const Arguments& arguments) {
   if (arguments.once) return run_all_once(arguments.threads), 0;
   if (arguments.list || arguments.row.empty()) {
-    for (const std::string& name : row_names())
-      std::printf("%s %s\n", name.c_str(), std::string(unit_of(name)).c_str());
+    for (const auto& names : {row_names(), device_row_names()})
+      for (const std::string& name : names)
+        std::printf("%s %s\n", name.c_str(), std::string(unit_of(name)).c_str());
     return arguments.list ? 0 : 2;
   }
   const Round round = make_row(arguments.row, arguments.threads, arguments.device);

@@ -1,6 +1,7 @@
 #include "rows.h"
 
 #include <memory>
+#include <span>
 
 #include "models/models.h"
 #include "plimsoll/autodiff.h"
@@ -56,11 +57,15 @@ struct Ready {
   void finish() const { (void)read_bytes(outputs[0]); }
 };
 
-Round round_of(std::shared_ptr<Ready> ready, int64_t count) {
+// waits: the answer is read after every run, as one who asks for one prediction does.
+Round round_of(std::shared_ptr<Ready> ready, int64_t count, bool waits = false) {
   Round round;
   round.count = count;
-  round.run = [ready, count] {
-    for (int64_t i = 0; i < count; ++i) ready->program->run(ready->inputs, ready->outputs);
+  round.run = [ready, count, waits] {
+    for (int64_t i = 0; i < count; ++i) {
+      ready->program->run(ready->inputs, ready->outputs);
+      if (waits) ready->finish();
+    }
     ready->finish();
   };
   round.profile = [ready](int runs) { return ready->program->profile(ready->inputs, runs); };
@@ -74,6 +79,8 @@ int64_t steps_per_round(const models::Model& model) {
   if (model.name.starts_with("cnn64")) return 8;
   if (model.name.starts_with("lstm")) return 8;
   if (model.name.starts_with("transformer")) return 3;
+  if (model.name.starts_with("bert") || model.name == "resnet50_b1") return 20;
+  if (model.name == "resnet50_b256") return 3;
   return 1;
 }
 
@@ -88,7 +95,7 @@ Round model_row(const models::Model& model, bool predict, bool halves, const On&
   ready->compile(predict ? models::predict_graph(model, ready->weights, model.batch, precision)
                          : models::train_graph(model, ready->weights, model.batch, precision),
                  on);
-  return round_of(ready, steps_per_round(model));
+  return round_of(ready, steps_per_round(model), predict && model.batch == 1);
 }
 
 Tensor add_input(Graph& graph, Ready& ready, const Tensor& value) {
@@ -167,16 +174,23 @@ constexpr std::string_view kOpRows[] = {
     "matmul_1024",        "matmul_1024_bf16", "eltwise_chain8_16m", "softmax_xent_4096x1000",
     "layernorm_4096x768", "eager_add8",       "compile_resnet50"};
 
-}  // namespace
-
-std::vector<std::string> row_names() {
+std::vector<std::string> rows_of(std::span<const models::Model> models) {
   std::vector<std::string> names;
-  for (const models::Model& model : models::bench_models()) {
+  for (const models::Model& model : models) {
     for (const std::string_view halves : {std::string_view(), kHalves}) {
       names.push_back(concat(model.name, halves));
       names.push_back(concat(model.name, halves, kPredict));
     }
   }
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> device_row_names() { return rows_of(models::device_models()); }
+
+std::vector<std::string> row_names() {
+  std::vector<std::string> names = rows_of(models::bench_models());
   const std::vector<std::string> fits = fit_row_names();
   names.insert(names.end(), fits.begin(), fits.end());
   names.insert(names.end(), std::begin(kOpRows), std::end(kOpRows));

@@ -30,52 +30,56 @@ using CUgraphExec = CUgraphExec_st*;
 
 inline constexpr CUresult kSuccess = 0, kOutOfMemory = 2, kNoDevice = 100;
 inline constexpr int kMultiprocessors = 16, kMajor = 75, kMinor = 76;  // CUdevice_attribute
-inline constexpr unsigned kNonBlocking = 1;                            // CU_STREAM_NON_BLOCKING
-inline constexpr int kCaptureThreadLocal = 1;                          // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+inline constexpr int kMostSharedMemory = 8;    // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+inline constexpr unsigned kNonBlocking = 1;    // CU_STREAM_NON_BLOCKING
+inline constexpr int kCaptureThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 
 // X(the name here, the symbol, its parameters); all return a CUresult.
-#define PLIMSOLL_CUDA_DRIVER(X)                                                                          \
-  X(init, cuInit, (unsigned))                                                                            \
-  X(driver_version, cuDriverGetVersion, (int*))                                                          \
-  X(error_name, cuGetErrorName, (CUresult, const char**))                                                \
-  X(error_string, cuGetErrorString, (CUresult, const char**))                                            \
-  X(device_count, cuDeviceGetCount, (int*))                                                              \
-  X(device_get, cuDeviceGet, (CUdevice*, int))                                                           \
-  X(device_name, cuDeviceGetName, (char*, int, CUdevice))                                                \
-  X(device_attribute, cuDeviceGetAttribute, (int*, int, CUdevice))                                       \
-  X(context_retain, cuDevicePrimaryCtxRetain, (CUcontext*, CUdevice))                                    \
-  X(context_release, cuDevicePrimaryCtxRelease_v2, (CUdevice))                                           \
-  X(context_push, cuCtxPushCurrent_v2, (CUcontext))                                                      \
-  X(context_pop, cuCtxPopCurrent_v2, (CUcontext*))                                                       \
-  X(memory_info, cuMemGetInfo_v2, (size_t*, size_t*))                                                    \
-  X(memory_allocate, cuMemAlloc_v2, (CUdeviceptr*, size_t))                                              \
-  X(memory_free, cuMemFree_v2, (CUdeviceptr))                                                            \
-  X(host_allocate, cuMemAllocHost_v2, (void**, size_t))                                                  \
-  X(host_free, cuMemFreeHost, (void*))                                                                   \
-  X(copy_to_device, cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void*, size_t, CUstream))                  \
-  X(copy_to_host, cuMemcpyDtoHAsync_v2, (void*, CUdeviceptr, size_t, CUstream))                          \
-  X(copy_on_device, cuMemcpyDtoDAsync_v2, (CUdeviceptr, CUdeviceptr, size_t, CUstream))                  \
-  X(fill, cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream))                               \
-  X(stream_create, cuStreamCreate, (CUstream*, unsigned))                                                \
-  X(stream_destroy, cuStreamDestroy_v2, (CUstream))                                                      \
-  X(stream_synchronize, cuStreamSynchronize, (CUstream))                                                 \
-  X(stream_wait_event, cuStreamWaitEvent, (CUstream, CUevent, unsigned))                                 \
-  X(capture_begin, cuStreamBeginCapture_v2, (CUstream, int))                                             \
-  X(capture_end, cuStreamEndCapture, (CUstream, CUgraph*))                                               \
-  X(event_create, cuEventCreate, (CUevent*, unsigned))                                                   \
-  X(event_destroy, cuEventDestroy_v2, (CUevent))                                                         \
-  X(event_record, cuEventRecord, (CUevent, CUstream))                                                    \
-  X(event_synchronize, cuEventSynchronize, (CUevent))                                                    \
-  X(event_elapsed, cuEventElapsedTime, (float*, CUevent, CUevent))                                       \
-  X(module_load, cuModuleLoadData, (CUmodule*, const void*))                                             \
-  X(module_unload, cuModuleUnload, (CUmodule))                                                           \
-  X(module_function, cuModuleGetFunction, (CUfunction*, CUmodule, const char*))                          \
-  X(launch, cuLaunchKernel,                                                                              \
-    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**, \
-     void**))                                                                                            \
-  X(graph_instantiate, cuGraphInstantiateWithFlags, (CUgraphExec*, CUgraph, unsigned long long))         \
-  X(graph_launch, cuGraphLaunch, (CUgraphExec, CUstream))                                                \
-  X(graph_exec_destroy, cuGraphExecDestroy, (CUgraphExec))                                               \
+#define PLIMSOLL_CUDA_DRIVER(X)                                                                           \
+  X(init, cuInit, (unsigned))                                                                             \
+  X(driver_version, cuDriverGetVersion, (int*))                                                           \
+  X(error_name, cuGetErrorName, (CUresult, const char**))                                                 \
+  X(error_string, cuGetErrorString, (CUresult, const char**))                                             \
+  X(device_count, cuDeviceGetCount, (int*))                                                               \
+  X(device_get, cuDeviceGet, (CUdevice*, int))                                                            \
+  X(device_name, cuDeviceGetName, (char*, int, CUdevice))                                                 \
+  X(device_attribute, cuDeviceGetAttribute, (int*, int, CUdevice))                                        \
+  X(context_retain, cuDevicePrimaryCtxRetain, (CUcontext*, CUdevice))                                     \
+  X(context_release, cuDevicePrimaryCtxRelease_v2, (CUdevice))                                            \
+  X(context_push, cuCtxPushCurrent_v2, (CUcontext))                                                       \
+  X(context_pop, cuCtxPopCurrent_v2, (CUcontext*))                                                        \
+  X(memory_info, cuMemGetInfo_v2, (size_t*, size_t*))                                                     \
+  X(memory_allocate, cuMemAlloc_v2, (CUdeviceptr*, size_t))                                               \
+  X(memory_free, cuMemFree_v2, (CUdeviceptr))                                                             \
+  X(host_allocate, cuMemAllocHost_v2, (void**, size_t))                                                   \
+  X(host_free, cuMemFreeHost, (void*))                                                                    \
+  X(copy_to_device, cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void*, size_t, CUstream))                   \
+  X(copy_to_host, cuMemcpyDtoHAsync_v2, (void*, CUdeviceptr, size_t, CUstream))                           \
+  X(copy_on_device, cuMemcpyDtoDAsync_v2, (CUdeviceptr, CUdeviceptr, size_t, CUstream))                   \
+  X(fill, cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream))                                \
+  X(stream_create, cuStreamCreate, (CUstream*, unsigned))                                                 \
+  X(stream_destroy, cuStreamDestroy_v2, (CUstream))                                                       \
+  X(stream_synchronize, cuStreamSynchronize, (CUstream))                                                  \
+  X(stream_wait_event, cuStreamWaitEvent, (CUstream, CUevent, unsigned))                                  \
+  X(capture_begin, cuStreamBeginCapture_v2, (CUstream, int))                                              \
+  X(capture_end, cuStreamEndCapture, (CUstream, CUgraph*))                                                \
+  X(event_create, cuEventCreate, (CUevent*, unsigned))                                                    \
+  X(event_destroy, cuEventDestroy_v2, (CUevent))                                                          \
+  X(event_record, cuEventRecord, (CUevent, CUstream))                                                     \
+  X(event_synchronize, cuEventSynchronize, (CUevent))                                                     \
+  X(event_elapsed, cuEventElapsedTime, (float*, CUevent, CUevent))                                        \
+  X(module_load, cuModuleLoadData, (CUmodule*, const void*))                                              \
+  X(module_unload, cuModuleUnload, (CUmodule))                                                            \
+  X(module_function, cuModuleGetFunction, (CUfunction*, CUmodule, const char*))                           \
+  X(launch, cuLaunchKernel,                                                                               \
+    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**,  \
+     void**))                                                                                             \
+  X(launch_cooperative, cuLaunchCooperativeKernel,                                                        \
+    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**)) \
+  X(function_set, cuFuncSetAttribute, (CUfunction, int, int))                                             \
+  X(graph_instantiate, cuGraphInstantiateWithFlags, (CUgraphExec*, CUgraph, unsigned long long))          \
+  X(graph_launch, cuGraphLaunch, (CUgraphExec, CUstream))                                                 \
+  X(graph_exec_destroy, cuGraphExecDestroy, (CUgraphExec))                                                \
   X(graph_destroy, cuGraphDestroy, (CUgraph))
 
 // ---- NVRTC: all return 0 on success
@@ -164,9 +168,11 @@ struct Nvrtc {
 };
 struct CublasLt {
   PLIMSOLL_CUDA_LT(PLIMSOLL_CUDA_POINTER)
+  size_t (*version)() = nullptr;  // cublasLtGetVersion
 };
 struct Cudnn {
   PLIMSOLL_CUDA_DNN(PLIMSOLL_CUDA_POINTER)
+  size_t (*version)() = nullptr;  // cudnnGetVersion
 };
 #undef PLIMSOLL_CUDA_POINTER
 

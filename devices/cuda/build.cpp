@@ -41,21 +41,28 @@ constexpr int64_t kWavesOfBlocks = 16;  // per multiprocessor, of kernels that l
 
 }  // namespace
 
-KernelStep::KernelStep(std::string name, unsigned blocks_x, unsigned blocks_y, unsigned threads,
-                       std::vector<Ref> args)
-    : name_(std::move(name)),
-      blocks_x_(blocks_x),
-      blocks_y_(blocks_y),
-      threads_(threads),
-      args_(std::move(args)),
-      addresses_(args_.size()) {
+KernelStep::KernelStep(std::string name, const Launch& launch, std::vector<Ref> args)
+    : name_(std::move(name)), launch_(launch), args_(std::move(args)), addresses_(args_.size()) {
   for (CUdeviceptr& address : addresses_) pointers_.push_back(&address);
+}
+
+void KernelStep::set(CUfunction function) {
+  function_ = function;
+  constexpr int64_t kWithoutAsking = 48 << 10;
+  if (launch_.shared_bytes > kWithoutAsking)
+    check(driver().function_set(function, kMostSharedMemory, static_cast<int>(launch_.shared_bytes)),
+          "shared memory");
 }
 
 void KernelStep::run(const Place& place) {
   for (size_t i = 0; i < args_.size(); ++i) addresses_[i] = place(args_[i]);
-  check(driver().launch(function, blocks_x_, blocks_y_, 1, threads_, 1, 1, 0, place.stream, pointers_.data(),
-                        nullptr),
+  const auto x = static_cast<unsigned>(launch_.blocks), y = static_cast<unsigned>(launch_.blocks_y),
+             threads = static_cast<unsigned>(launch_.threads),
+             bytes = static_cast<unsigned>(launch_.shared_bytes);
+  check(launch_.together ? driver().launch_cooperative(function_, x, y, 1, threads, 1, 1, bytes, place.stream,
+                                                       pointers_.data())
+                         : driver().launch(function_, x, y, 1, threads, 1, 1, bytes, place.stream,
+                                           pointers_.data(), nullptr),
         name_.c_str());
 }
 
@@ -65,13 +72,10 @@ Ref Build::scratch(int64_t bytes) {
   return ref;
 }
 
-void Build::launch(std::string name, std::string text, int64_t blocks, int threads, std::vector<Ref> args,
-                   int64_t blocks_y) {
-  if (blocks > std::numeric_limits<int32_t>::max() || blocks_y > 65535)
+void Build::launch(std::string name, std::string text, const Launch& launch, std::vector<Ref> args) {
+  if (launch.blocks > std::numeric_limits<int32_t>::max() || launch.blocks_y > 65535)
     fail(ErrorKind::unsupported, node.op(), "too many elements for one kernel");
-  auto step = std::make_unique<KernelStep>(std::move(name), static_cast<unsigned>(blocks),
-                                           static_cast<unsigned>(blocks_y), static_cast<unsigned>(threads),
-                                           std::move(args));
+  auto step = std::make_unique<KernelStep>(std::move(name), launch, std::move(args));
   sources_.texts.push_back(std::move(text));
   sources_.steps.push_back(step.get());
   add(std::move(step));

@@ -38,17 +38,27 @@ class Step {
   virtual std::string name() const = 0;
 };
 
+// How a kernel is launched.
+struct Launch {
+  int64_t blocks = 1;
+  int threads = 1;
+  int64_t blocks_y = 1;
+  int64_t shared_bytes = 0;  // dynamic shared memory
+  bool together = false;     // all blocks run at the same time, and may wait for each other
+};
+
 class KernelStep final : public Step {
  public:
-  KernelStep(std::string name, unsigned blocks_x, unsigned blocks_y, unsigned threads, std::vector<Ref> args);
+  KernelStep(std::string name, const Launch& launch, std::vector<Ref> args);
   void run(const Place& place) override;
   std::string name() const override { return name_; }
-
-  CUfunction function = nullptr;  // set when the program's kernels are compiled
+  // When the program's kernels are compiled.
+  void set(CUfunction function);
 
  private:
   std::string name_;
-  unsigned blocks_x_, blocks_y_, threads_;
+  Launch launch_;
+  CUfunction function_ = nullptr;
   std::vector<Ref> args_;
   std::vector<CUdeviceptr> addresses_;
   std::vector<void*> pointers_;
@@ -72,8 +82,11 @@ class Build {
 
   void add(std::unique_ptr<Step> step) { steps.push_back(std::move(step)); }
   // A kernel `text` (see Kernels) with a pointer for each argument.
+  void launch(std::string name, std::string text, const Launch& launch, std::vector<Ref> args);
   void launch(std::string name, std::string text, int64_t blocks, int threads, std::vector<Ref> args,
-              int64_t blocks_y = 1);
+              int64_t blocks_y = 1) {
+    launch(std::move(name), std::move(text), Launch{blocks, threads, blocks_y}, std::move(args));
+  }
   // One thread per element of `count`: `body` is the text for element `at`; see each_text(). Indices in it
   // are below the count of the node's largest operand.
   void each(std::string_view parameters, int64_t count, std::string_view body, std::vector<Ref> args);
@@ -99,8 +112,9 @@ struct Op {
   Overlap overlap = Overlap::none;            // which inputs an output may lie in
   int32_t fuses = PLIMSOLL_FUSE_NO;
   bool moves = false;  // it only moves elements, complex ones too
+  bool (*fits)(const plimsoll_device& device, const Node& node) = nullptr;  // null: on every device
 };
 // Null if the node cannot run here.
-const Op* find_op(const Node& node);
+const Op* find_op(const plimsoll_device& device, const Node& node);
 
 }  // namespace plimsoll::cuda

@@ -1,9 +1,10 @@
 #include "chain.h"
 
-#include <array>
+#include <algorithm>
 #include <unordered_map>
 
 #include "text.h"
+#include "vectors.h"
 
 namespace plimsoll::cuda {
 namespace {
@@ -150,31 +151,51 @@ bool is_reduction(std::string_view op) {
 void lower_chain(Build& b) {
   const Chain chain = chain_of(b.node);
   if (!chain.folds.empty()) return lower_folds(b, chain);
+  lower_points(b, chain);
+}
+
+void lower_points(Build& b, const Chain& chain) {
   if (product(chain.sizes) == 0) return;
   Space space{chain.sizes, {}};
-  for (const Chain::Read& read : chain.reads)
+  std::vector<size_t> sizes;
+  for (const Chain::Read& read : chain.reads) {
     space.strides.push_back(broadcast_strides(read.type.sizes, chain.sizes));
+    sizes.push_back(size_of(read.type.dtype));
+  }
   space.strides.push_back(row_major(chain.sizes));
+  size_t widest = 1;
+  for (const Chain::Write& write : chain.writes) widest = std::max(widest, size_of(write.dtype));
+  sizes.push_back(widest);
   space.join();
+  // A device that is not full is faster with one element per thread.
+  const int64_t room = space.count() / (512 * std::max(1, b.device.multiprocessors));
+  const int64_t width = vector_width(space, sizes, std::max<int64_t>(room, 1));
   std::vector<std::string_view> types;
   std::vector<Ref> args;
-  std::string body = coordinates(space.sizes, "at", "index");
+  std::string body =
+      concat("const index first = at * ", width, ";\n", coordinates(space.sizes, "first", "index"));
+  std::string inner, stores;
   for (size_t i = 0; i < chain.reads.size(); ++i) {
     const Chain::Read& read = chain.reads[i];
-    const bool dense = space.strides[i] == space.strides.back();
-    const std::string at = dense ? "at" : position(0, space.strides[i]);
-    body += concat("const ", computed(read.type.dtype), " ", read.variable, " = ",
-                   load_element(concat("arg", i, "[", at, "]"), read.type.dtype), ";\n");
+    const VectorRead one = vector_read(i, stored(read.type.dtype), space.strides[i],
+                                       space.strides[i] == space.strides.back(), width);
+    body += one.declare;
+    inner += concat("const ", computed(read.type.dtype), " ", read.variable, " = ",
+                    load_element(one.element, read.type.dtype), ";\n");
     types.push_back(stored(read.type.dtype));
-    args.push_back(b.in(read.input));
+    args.push_back(read.from(b));
   }
-  body += chain.text;
+  inner += chain.text;
   for (const Chain::Write& write : chain.writes) {
-    body += concat("arg", types.size(), "[at] = ", store_element(write.value, write.dtype), ";\n");
+    const VectorWrite one = vector_write(types.size(), stored(write.dtype), width);
+    body += one.declare;
+    inner += concat(one.element, " = ", store_element(write.value, write.dtype), ";\n");
+    stores += one.store;
     types.push_back(stored(write.dtype));
     args.push_back(b.out(write.output));
   }
-  b.each(parameters(types, chain.reads.size()), space.count(), body, std::move(args));
+  b.each(parameters(types, chain.reads.size()), space.count() / width,
+         concat(body, vector_loop(width), inner, "}\n", stores), std::move(args));
 }
 
 }  // namespace plimsoll::cuda

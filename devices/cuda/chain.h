@@ -2,6 +2,7 @@
 // members may be reductions.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,11 @@ struct Chain {
     std::string value;  // a variable of the text
     DType dtype;        // of the output
     std::string_view op;
-    std::vector<bool> reduced;  // of the space's axes
-    size_t output;              // of the node
+    std::vector<bool> reduced;                // of the space's axes
+    size_t output;                            // of the node
+    std::optional<Ref> other = std::nullopt;  // bytes that are not an output's
+
+    Ref to(const Build& b) const { return other ? *other : b.out(output); }
   };
   struct Write {
     std::string value;
@@ -38,6 +42,9 @@ struct Chain {
     Type type;
     size_t input;  // of the node
     std::string variable;
+    std::optional<Ref> other = std::nullopt;  // bytes that are not an input's
+
+    Ref from(const Build& b) const { return other ? *other : b.in(input); }
   };
 
   Sizes sizes;
@@ -61,7 +68,8 @@ struct FoldText {
 };
 FoldText fold_text(std::string_view op, DType dtype);
 
-void lower_chain(Build& b);                      // all of the above
-void lower_folds(Build& b, const Chain& chain);  // reduce.cpp: of a chain that has some
+void lower_chain(Build& b);                       // all of the above
+void lower_points(Build& b, const Chain& chain);  // of a chain without reductions
+void lower_folds(Build& b, const Chain& chain);   // reduce.cpp: of a chain that has some
 
 }  // namespace plimsoll::cuda

@@ -1,6 +1,6 @@
-// Convolutions by cuDNN's graph interface: a graph of one operation, and the first engine that its heuristic
-// names and that fits. Tensors are channels-last; cuDNN wants kernels as (K, window..., C / groups), ours are
-// (window..., C / groups, K): they are turned in scratch.
+// Convolutions by cuDNN's graph interface: a graph of one operation, and the fastest of the first engines
+// that its heuristic names and that fit. Tensors are channels-last; cuDNN wants kernels as (K, window..., C /
+// groups), ours are (window..., C / groups, K): they are turned in scratch.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -13,6 +13,7 @@ namespace plimsoll::cuda {
 namespace {
 
 constexpr int64_t kMostWorkspace = 256 << 20;
+constexpr size_t kCandidates = 4;
 
 // Of cudnnBackendDescriptorType_t, cudnnBackendAttributeType_t and cudnnBackendAttributeName_t.
 enum Kind {
@@ -146,11 +147,24 @@ class ConvPlan {
     graph_.finish();
     exact_ = t == DType::f32 && !device.options.tf32;
     deterministic_ = device.options.deterministic;
+    key_ = key_of(kind, g, t);
+    Tuning* const tuning = device.tuning.get();
+    const std::optional<size_t> known = tuning != nullptr ? tuning->known(key_, kCandidates) : std::nullopt;
+    wanted_ = known ? *known + 1 : tuning != nullptr && tuning->has_time() ? kCandidates : 1;
     if (!choose(kModeA) && !choose(kModeFallback))
       fail(ErrorKind::unsupported, "cuda", "cuDNN has no engine for this convolution");
+    if (known || plans_.size() == 1) {
+      plans_.erase(plans_.begin(), plans_.end() - 1);
+      chosen_ = 0;
+    }
+    tuning_ = tuning;
   }
 
-  int64_t workspace() const { return workspace_; }
+  int64_t workspace() const {
+    int64_t most = 0;
+    for (const Candidate& one : plans_) most = std::max(most, one.workspace);
+    return most;
+  }
 
   void run(CUstream stream, std::array<void*, 3> pointers, void* workspace) {
     pack_ = std::make_unique<Object>(kVariantPack);
@@ -159,10 +173,27 @@ class ConvPlan {
     pack_->set(kPackWorkspace, kIsPointer, workspace);
     pack_->finish();
     check_dnn(cudnn()->set_stream(handle_, stream), ErrorKind::device);
-    check_dnn(cudnn()->execute(handle_, plan_->get(), pack_->get()), ErrorKind::device);
+    const auto execute = [&](size_t i) {
+      check_dnn(cudnn()->execute(handle_, plans_[i].plan->get(), pack_->get()), ErrorKind::device);
+    };
+    if (!chosen_) chosen_ = tuning_->choose(key_, plans_.size(), stream, execute);
+    execute(*chosen_);
   }
 
  private:
+  struct Candidate {
+    std::unique_ptr<Object> config, plan;
+    int64_t workspace;
+  };
+
+  static std::string key_of(ConvKind kind, const ConvGeometry& g, DType t) {
+    std::string key = concat("conv", static_cast<int>(kind), "_", t, "_", g.batch, "_", g.channels, "_",
+                             g.filters, "_", g.groups);
+    for (const Sizes* const list : {&g.in, &g.window, &g.stride, &g.low, &g.dilation})
+      for (const int64_t size : *list) key += concat("_", size);
+    return key;
+  }
+
   void make_operation(ConvKind kind) {
     // Alpha, beta, convolution, then the tensors, in the order of cuDNN's attributes.
     struct Form {
@@ -216,31 +247,34 @@ class ConvPlan {
     int64_t count = 0;
     if (cudnn()->get(heuristic.get(), kHeuristicResults, kIsObject, kMost, &count, list.data()) != 0)
       return false;
-    for (size_t i = 0; i < static_cast<size_t>(std::min<int64_t>(count, kMost)); ++i)
-      if (allows(*configs[i]) && plan_with(std::move(configs[i]))) return true;
-    return false;
+    for (size_t i = 0; i < static_cast<size_t>(std::min<int64_t>(count, kMost)) && plans_.size() < wanted_;
+         ++i)
+      if (allows(*configs[i])) plan_with(std::move(configs[i]));
+    return !plans_.empty();
   }
 
-  bool plan_with(std::unique_ptr<Object> config) {
+  void plan_with(std::unique_ptr<Object> config) {
     auto plan = std::make_unique<Object>(kPlan);
     plan->set(kPlanHandle, kIsHandle, handle_);
     plan->set(kPlanConfig, *config);
-    if (!plan->finalize()) return false;
-    int64_t count = 0;
-    if (cudnn()->get(plan->get(), kPlanWorkspace, kIsInt64, 1, &count, &workspace_) != 0 ||
-        workspace_ > kMostWorkspace)
-      return false;
-    config_ = std::move(config);
-    plan_ = std::move(plan);
-    return true;
+    if (!plan->finalize()) return;
+    int64_t count = 0, workspace = 0;
+    if (cudnn()->get(plan->get(), kPlanWorkspace, kIsInt64, 1, &count, &workspace) != 0 ||
+        workspace > kMostWorkspace)
+      return;
+    plans_.push_back({std::move(config), std::move(plan), workspace});
   }
 
   cudnnHandle_t handle_;
   Object x_{kTensor}, w_{kTensor}, y_{kTensor}, conv_{kConvolution}, graph_{kGraph};
-  std::unique_ptr<Object> operation_, config_, plan_, pack_;
-  int64_t workspace_ = 0;
-  bool exact_ = false;          // float32, not TF32
-  bool deterministic_ = false;  // the same bits in every run
+  std::unique_ptr<Object> operation_, pack_;
+  std::string key_;
+  size_t wanted_ = 1;  // candidates
+  std::vector<Candidate> plans_;
+  Tuning* tuning_ = nullptr;
+  std::optional<size_t> chosen_;  // none before the first run
+  bool exact_ = false;            // float32, not TF32
+  bool deterministic_ = false;    // the same bits in every run
 };
 
 class ConvStep final : public Step {

@@ -1,5 +1,6 @@
 #include "device.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <string_view>
@@ -24,9 +25,11 @@ CudaOptions read_options() {
       options.deterministic = true;
     else if (one == "no_graphs")
       options.no_graphs = true;
+    else if (one == "no_tuning")
+      options.no_tuning = true;
     else if (!one.empty())
       fail(ErrorKind::invalid_argument, "cuda",
-           "expected tf32, deterministic or no_graphs in PLIMSOLL_CUDA, got '", one, "'");
+           "expected tf32, deterministic, no_graphs or no_tuning in PLIMSOLL_CUDA, got '", one, "'");
   }
   return options;
 }
@@ -50,6 +53,17 @@ plimsoll_device::plimsoll_device(int32_t index) : options(read_options()) {
   capability = 10 * attribute(number, kMajor) + attribute(number, kMinor);
   check(driver().context_retain(&context, number), "making a context");
   kernels = std::make_unique<Kernels>(capability);
+  if (!options.deterministic && !options.no_tuning) tuning = std::make_unique<Tuning>(tuning_file());
+}
+
+std::string plimsoll_device::tuning_file() const {
+  int version = 0;
+  check(driver().driver_version(&version), "the driver's version");
+  std::string kind = concat("cuda_", name, "_", version, "_", cublas_lt().version(), "_",
+                            cudnn() != nullptr ? cudnn()->version() : 0, options.tf32 ? "_tf32" : "");
+  std::ranges::replace_if(
+      kind, [](char c) { return c == ' ' || c == '/'; }, '-');
+  return cache_path(kind);
 }
 
 plimsoll_device::~plimsoll_device() {

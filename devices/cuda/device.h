@@ -8,12 +8,14 @@
 #include "fault.h"
 #include "kernels.h"
 #include "plimsoll/device.h"
+#include "tuning.h"
 
 // From the environment variable PLIMSOLL_CUDA, a list with commas.
 struct CudaOptions {
   bool tf32 = false;           // products of float32 matrices may be computed in TF32
   bool deterministic = false;  // only convolutions that give the same bits in every run; all else does
   bool no_graphs = false;      // every run launches its kernels one by one
+  bool no_tuning = false;      // algorithms as the libraries propose them, without timing others
 };
 
 struct plimsoll_device {
@@ -32,8 +34,11 @@ struct plimsoll_device {
   int multiprocessors = 0, capability = 0;  // capability: 90 for 9.0
   std::string name;
   std::unique_ptr<plimsoll::cuda::Kernels> kernels;
+  std::unique_ptr<plimsoll::cuda::Tuning> tuning;  // null if nothing is to be timed
 
  private:
+  std::string tuning_file() const;
+
   std::mutex mutex_;
   plimsoll::cuda::cublasLtHandle_t lt_ = nullptr;
   plimsoll::cuda::cudnnHandle_t dnn_ = nullptr;

@@ -88,6 +88,7 @@ CublasLt load_cublas_lt() {
                                      "install CUDA's toolkit, or pip install nvidia-cublas");
   CublasLt found;
   PLIMSOLL_CUDA_LT(PLIMSOLL_CUDA_FIND)
+  find_symbol(library, "cublasLtGetVersion", found.version);
   return found;
 }
 
@@ -95,6 +96,7 @@ Cudnn load_cudnn() {
   void* const library = find_library({"libcudnn.so.9"}, "pip install nvidia-cudnn");
   Cudnn found;
   PLIMSOLL_CUDA_DNN(PLIMSOLL_CUDA_FIND)
+  find_symbol(library, "cudnnGetVersion", found.version);
   return found;
 }
 

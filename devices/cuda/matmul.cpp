@@ -9,6 +9,7 @@ namespace plimsoll::cuda {
 namespace {
 
 constexpr uint64_t kMostWorkspace = 32 << 20;
+constexpr size_t kCandidates = 4;
 
 int data_type(DType t) {
   switch (t) {
@@ -62,7 +63,8 @@ uint32_t alignment_of(DType t, int64_t elements) {
 
 class MatmulStep final : public Step {
  public:
-  MatmulStep(Build& b, const Matmul& product) : product_(product), handle_(b.device.lt()) {
+  MatmulStep(Build& b, const Matmul& product)
+      : product_(product), handle_(b.device.lt()), tuning_(b.device.tuning.get()) {
     const CublasLt& lt = cublas_lt();
     const bool wide = product.dtype == DType::f64;
     const bool tf32 = b.device.options.tf32 && product.dtype == DType::f32;
@@ -88,27 +90,18 @@ class MatmulStep final : public Step {
                 product.a_transposed ? product.m : product.k, product.batch);
     make_layout(b_, product.dtype, product.b_transposed ? product.n : product.k,
                 product.b_transposed ? product.k : product.n, product.batch);
-    make_layout(out_, product.dtype, product.m, product.n, product.batch);
+    make_layout(out_, product.out_dtype.value_or(product.dtype), product.m, product.n, product.batch);
     choose(b);
   }
 
   void run(const Place& place) override {
-    const CublasLt& lt = cublas_lt();
-    const float one32 = 1, zero32 = 0;
-    const double one64 = 1, zero64 = 0;
-    const bool wide = product_.dtype == DType::f64;
-    const void *const one = wide ? static_cast<const void*>(&one64) : &one32,
-                      *const zero = wide ? static_cast<const void*>(&zero64) : &zero32;
     if (product_.has_bias) {
       const CUdeviceptr bias = place(product_.bias);
-      check_lt(lt.desc_set(desc_.get, kDescBiasPointer, &bias, sizeof bias), "bias");
+      check_lt(cublas_lt().desc_set(desc_.get, kDescBiasPointer, &bias, sizeof bias), "bias");
     }
-    void* const out = pointer(place(product_.out));
-    check_lt(
-        lt.matmul(handle_, desc_.get, one, pointer(place(product_.b)), b_.get, pointer(place(product_.a)),
-                  a_.get, zero, out, out_.get, out, out_.get, &found_.algorithm,
-                  found_.workspace ? pointer(place(workspace_)) : nullptr, found_.workspace, place.stream),
-        "matmul");
+    if (!chosen_)
+      chosen_ = tuning_->choose(key_, found_.size(), place.stream, [&](size_t i) { run(place, found_[i]); });
+    run(place, found_[*chosen_]);
   }
   std::string name() const override {
     return concat("cublasLt ", product_.batch, "x", product_.m, "x", product_.n, "x", product_.k);
@@ -116,6 +109,20 @@ class MatmulStep final : public Step {
 
  private:
   static void* pointer(CUdeviceptr at) { return reinterpret_cast<void*>(at); }
+
+  void run(const Place& place, const LtHeuristic& how) {
+    const float one32 = 1, zero32 = 0;
+    const double one64 = 1, zero64 = 0;
+    const bool wide = product_.dtype == DType::f64;
+    const void *const one = wide ? static_cast<const void*>(&one64) : &one32,
+                      *const zero = wide ? static_cast<const void*>(&zero64) : &zero32;
+    void* const out = pointer(place(product_.out));
+    check_lt(cublas_lt().matmul(handle_, desc_.get, one, pointer(place(product_.b)), b_.get,
+                                pointer(place(product_.a)), a_.get, zero, out, out_.get, out, out_.get,
+                                &how.algorithm, how.workspace ? pointer(place(workspace_)) : nullptr,
+                                how.workspace, place.stream),
+             "matmul");
+  }
 
   void choose(Build& b) {
     const CublasLt& lt = cublas_lt();
@@ -126,26 +133,46 @@ class MatmulStep final : public Step {
     };
     const uint32_t of_a = alignment_of(product_.dtype, product_.batch * product_.m * product_.k),
                    of_b = alignment_of(product_.dtype, product_.batch * product_.k * product_.n),
-                   of_out = alignment_of(product_.dtype, product_.batch * product_.m * product_.n);
+                   of_out = alignment_of(product_.out_dtype.value_or(product_.dtype),
+                                         product_.batch * product_.m * product_.n);
     set(kPreferenceWorkspace, kMostWorkspace);
     set(kPreferenceAlignA, of_b);
     set(kPreferenceAlignB, of_a);
     set(kPreferenceAlignC, of_out);
     set(kPreferenceAlignD, of_out);
     int count = 0;
-    const int status = lt.heuristic(handle_, desc_.get, b_.get, a_.get, out_.get, out_.get, preference.get, 1,
-                                    &found_, &count);
+    found_.resize(tuning_ != nullptr ? kCandidates : 1);
+    const int status = lt.heuristic(handle_, desc_.get, b_.get, a_.get, out_.get, out_.get, preference.get,
+                                    static_cast<int>(found_.size()), found_.data(), &count);
     if (status != 0 || count == 0)
       fail(ErrorKind::unsupported, b.node.op(), "cuBLASLt has no algorithm for ", name(), " of ",
            product_.dtype);
-    if (found_.workspace > 0) workspace_ = b.scratch(static_cast<int64_t>(found_.workspace));
+    found_.resize(static_cast<size_t>(count));
+    key_ = concat(name(), "_", product_.dtype, product_.a_transposed ? "t" : "",
+                  product_.b_transposed ? "_t" : "", product_.has_bias ? "_bias" : "",
+                  product_.relu ? "_relu" : "");
+    std::ranges::replace(key_, ' ', '_');
+    if (tuning_ == nullptr || found_.size() == 1)
+      chosen_ = 0;
+    else
+      chosen_ = tuning_->known(key_, found_.size());
+    if (chosen_) {
+      found_ = {found_[*chosen_]};
+      chosen_ = 0;
+    }
+    size_t workspace = 0;
+    for (const LtHeuristic& one : found_) workspace = std::max(workspace, one.workspace);
+    if (workspace > 0) workspace_ = b.scratch(static_cast<int64_t>(workspace));
   }
 
   const Matmul product_;
   const cublasLtHandle_t handle_;
   Object desc_{cublas_lt().desc_destroy};
   Object a_{cublas_lt().layout_destroy}, b_{cublas_lt().layout_destroy}, out_{cublas_lt().layout_destroy};
-  LtHeuristic found_{};
+  Tuning* const tuning_;
+  std::string key_;
+  std::vector<LtHeuristic> found_;
+  std::optional<size_t> chosen_;  // among them; none before the first run
   Ref workspace_;
 };
 

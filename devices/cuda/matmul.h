@@ -1,12 +1,15 @@
 // Products of row-major matrices by cuBLASLt: out = act(a b + bias), for each of a batch.
 #pragma once
 
+#include <optional>
+
 #include "build.h"
 
 namespace plimsoll::cuda {
 
 struct Matmul {
   DType dtype = DType::f32;
+  std::optional<DType> out_dtype = std::nullopt;  // float32 of halves; otherwise that of the operands
   int64_t batch = 1, m = 1, n = 1, k = 1;
   Ref a, b, out, bias;        // a (batch, m, k), b (batch, k, n), out (batch, m, n), bias (n)
   bool a_transposed = false;  // a is (batch, k, m)

@@ -17,5 +17,9 @@ std::span<const Op> fourier_ops();
 std::span<const Op> product_ops();
 std::span<const Op> matrix_ops();
 std::span<const Op> control_ops();
+std::span<const Op> normal_ops();
+std::span<const Op> recurrent_ops();
+std::span<const Op> attention_ops();
+std::span<const Op> batch_norm_ops();
 
 }  // namespace plimsoll::cuda

@@ -180,9 +180,9 @@ int32_t event_sync(plimsoll_event* event, plimsoll_error* error) {
   });
 }
 
-int32_t support(plimsoll_device*, const plimsoll_graph* graph, int32_t node, plimsoll_support* support,
+int32_t support(plimsoll_device* device, const plimsoll_graph* graph, int32_t node, plimsoll_support* support,
                 plimsoll_error* error) {
-  return guarded(error, [&] { answer_support(*graph, node, *support); });
+  return guarded(error, [&] { answer_support(*device, *graph, node, *support); });
 }
 
 plimsoll_program* program_compile(plimsoll_device* device, const plimsoll_graph* graph, int64_t* scratch,

@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "libraries.h"
+#include "stopwatch.h"
 
 using namespace plimsoll;
 using namespace plimsoll::cuda;
@@ -18,33 +19,6 @@ namespace {
     throw NodeError{std::current_exception(), program, node};
   }
 }
-
-// Times on the device.
-class Stopwatch {
- public:
-  Stopwatch() {
-    check(driver().event_create(&begin_, 0), "event");
-    check(driver().event_create(&end_, 0), "event");
-  }
-  ~Stopwatch() {
-    if (begin_ != nullptr) driver().event_destroy(begin_);
-    if (end_ != nullptr) driver().event_destroy(end_);
-  }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
-  void start(CUstream stream) { check(driver().event_record(begin_, stream), "event"); }
-  double stop(CUstream stream) {
-    check(driver().event_record(end_, stream), "event");
-    check(driver().event_synchronize(end_), "waiting for a step");
-    float milliseconds = 0;
-    check(driver().event_elapsed(&milliseconds, begin_, end_), "event");
-    return 1e-3 * static_cast<double>(milliseconds);
-  }
-
- private:
-  CUevent begin_ = nullptr, end_ = nullptr;
-};
 
 }  // namespace
 
@@ -62,7 +36,7 @@ plimsoll_program::plimsoll_program(plimsoll_device* device, const plimsoll_graph
     code.op = node.op();
     if (!node.runs()) continue;
     try {
-      const Op* const op = find_op(node);
+      const Op* const op = find_op(*device, node);
       if (op == nullptr) fail(ErrorKind::unsupported, node.op(), "no code for this op and these types");
       Build build(*device, node, sources);
       op->lower(build);
@@ -78,7 +52,7 @@ plimsoll_program::plimsoll_program(plimsoll_device* device, const plimsoll_graph
   }
   std::vector<Kernels::Kernel> kernels = device->kernels->get(sources.texts);
   for (size_t i = 0; i < kernels.size(); ++i) {
-    sources.steps[i]->function = kernels[i].function;
+    sources.steps[i]->set(kernels[i].function);
     modules_.insert(std::move(kernels[i].module));
   }
 }

@@ -1,12 +1,14 @@
 // Reductions, alone or at the end of a chain. A block of threads has tx columns, one per element of the
 // output, and ty rows that share its points and meet in a tree; where there are too few outputs to fill the
-// device, the points are split among blocks, whose results are added up by a second kernel. Every sum is made
-// in the same order in every run.
+// device, the points are split among blocks, whose results are added up by a second kernel. A thread takes
+// several neighbours along the innermost axis: points, or outputs. Every sum is made in the same order in
+// every run.
 #include <algorithm>
 #include <bit>
 
 #include "chain.h"
 #include "text.h"
+#include "vectors.h"
 
 namespace plimsoll::cuda {
 namespace {
@@ -16,12 +18,15 @@ int64_t up_to_power(int64_t n, int64_t most) {
 }
 
 struct Shape {
-  int64_t outputs, points;  // points: that meet in one output
+  int64_t outputs, points;  // points: that meet in one output; both in vectors, see `width`
   bool along;               // neighbouring threads take neighbouring points, else neighbouring outputs
+  int64_t width = 1;        // points of a thread's vector if along, else outputs
   int64_t tx = 1, ty = 1, splits = 1;
 
   int64_t threads() const { return tx * ty; }
   int64_t blocks() const { return (outputs + tx - 1) / tx; }
+  int64_t kept() const { return along ? 1 : width; }  // results of one thread
+  int64_t results() const { return outputs * kept(); }
 
   void choose() {
     if (along) {
@@ -29,25 +34,29 @@ struct Shape {
       tx = std::max<int64_t>(1, (ty == 256 ? 256 : 128) / ty);
     } else {
       tx = up_to_power(outputs, 32);
-      ty = points < 8 ? 1 : up_to_power((points + 3) / 4, 512 / tx);
+      ty = points < 8 ? 1 : up_to_power((points + 3) / 4, (width == 1 ? 512 : 256) / tx);
     }
     if (ty == 1) tx = 128;
   }
   void split(int multiprocessors) {
-    const int64_t wanted = 2 * std::max(1, multiprocessors) / std::max<int64_t>(1, blocks());
+    const int64_t wanted =
+        (width == 1 ? 2 : 4) * std::max(1, multiprocessors) / std::max<int64_t>(1, blocks());
     splits = std::clamp<int64_t>(std::min(wanted, points / (4 * ty)), 1, 512);
   }
 };
 
 struct OneFold {
   FoldText text;
-  std::string value, store;  // store: how element o of the result is written
+  std::string value, store;  // store: how result `at` of the thread is written; its value is `f`
 };
 
-// `outer` declares what depends on output o alone, `inner` the values at point r of it.
+// `outer` declares what depends on output o alone, `inner` the values at point r of it, `last` ends it.
 std::string fold_kernel(const Shape& s, std::string_view parameters, std::string_view index,
-                        std::string_view outer, std::string_view inner, const std::vector<OneFold>& folds) {
-  const int64_t threads = s.threads();
+                        std::string_view outer, std::string_view inner, std::string_view last,
+                        const std::vector<OneFold>& folds) {
+  const int64_t threads = s.threads(), kept = s.kept();
+  const std::string j = kept == 1 ? "0" : "j",
+                    every = concat("#pragma unroll\nfor (int j = 0; j < ", kept, "; ++j)");
   std::string text =
       concat("extern \"C\" __global__ void __launch_bounds__(", threads, ") KERNEL(", parameters, ") {\n",
              "typedef ", index, " index;\nconst unsigned tid = threadIdx.x;\n");
@@ -55,29 +64,35 @@ std::string fold_kernel(const Shape& s, std::string_view parameters, std::string
                   : concat("const unsigned tx = tid % ", s.tx, ", ty = tid / ", s.tx, ";\n");
   text += concat("const index o = (index)blockIdx.x * ", s.tx, " + tx;\n");
   for (size_t f = 0; f < folds.size(); ++f)
-    text += concat(computed(folds[f].text.kept), " f", f, " = ", folds[f].text.start, ";\n");
+    text += concat(computed(folds[f].text.kept), " f", f, "[", kept, "];\n", every, " f", f,
+                   "[j] = ", folds[f].text.start, ";\n");
   if (s.points > 0) {
-    text += concat("if (o < ", s.outputs, ") {\n", outer, "for (index r = (index)blockIdx.y * ", s.ty,
-                   " + ty; r < ", s.points, "; r += ", s.ty * s.splits, ") {\n", inner);
+    text +=
+        concat("if (o < ", s.outputs, ") {\n", outer, "#pragma unroll 4\nfor (index r = (index)blockIdx.y * ",
+               s.ty, " + ty; r < ", s.points, "; r += ", s.ty * s.splits, ") {\n", inner);
     for (size_t f = 0; f < folds.size(); ++f)
-      text += concat("f", f, " = ", folds[f].text.combine(concat("f", f), folds[f].value), ";\n");
-    text += "}\n}\n";
+      text += concat("f", f, "[", j,
+                     "] = ", folds[f].text.combine(concat("f", f, "[", j, "]"), folds[f].value), ";\n");
+    text += concat(last, "}\n}\n");
   }
   if (s.ty > 1) {
     for (size_t f = 0; f < folds.size(); ++f)
-      text += concat("__shared__ ", computed(folds[f].text.kept), " s", f, "[", threads, "];\ns", f,
-                     "[tid] = f", f, ";\n");
-    text +=
-        concat("for (unsigned step = ", s.ty / 2, "; step > 0; step /= 2) {\n__syncthreads();\n",
-               "if (ty < step) {\nconst unsigned other = tid + step * ", s.along ? int64_t{1} : s.tx, ";\n");
+      text += concat("__shared__ ", computed(folds[f].text.kept), " s", f, "[", kept * threads, "];\n", every,
+                     " s", f, "[j * ", threads, " + tid] = f", f, "[j];\n");
+    text += concat("for (unsigned step = ", s.ty / 2, "; step > 0; step /= 2) {\n__syncthreads();\n",
+                   "if (ty < step) {\n", every, " {\nconst unsigned here = j * ", threads,
+                   " + tid, other = here + step * ", s.along ? int64_t{1} : s.tx, ";\n");
     for (size_t f = 0; f < folds.size(); ++f)
-      text += concat("s", f, "[tid] = f", f, " = ",
-                     folds[f].text.combine(concat("f", f), concat("s", f, "[other]")), ";\n");
-    text += "}\n}\n";
+      text +=
+          concat("s", f, "[here] = f", f,
+                 "[j] = ", folds[f].text.combine(concat("f", f, "[j]"), concat("s", f, "[other]")), ";\n");
+    text += "}\n}\n}\n";
   }
-  text += concat("if (ty == 0 && o < ", s.outputs, ") {\n");
-  for (const OneFold& f : folds) text += f.store;
-  return text + "}\n}\n";
+  text +=
+      concat("if (ty == 0 && o < ", s.outputs, ") {\n", every, " {\nconst index at = o * ", kept, " + j;\n");
+  for (size_t f = 0; f < folds.size(); ++f)
+    text += concat("{\nconst ", computed(folds[f].text.kept), " f = f", f, "[j];\n", folds[f].store, "}\n");
+  return text + "}\n}\n}\n";
 }
 
 // What a fold has kept, as an element of its output.
@@ -88,7 +103,7 @@ std::string narrowed(const std::string& kept, const Chain::Fold& fold) {
 // The second kernel: partial results, one row per split, into the outputs.
 void add_up(Build& b, const Shape& first, const std::vector<const Chain::Fold*>& folds,
             const std::vector<Ref>& partial) {
-  Shape s{first.outputs, first.splits, first.outputs == 1};
+  Shape s{first.results(), first.splits, first.results() == 1};
   s.choose();
   std::vector<std::string_view> types;
   std::vector<Ref> args;
@@ -96,17 +111,18 @@ void add_up(Build& b, const Shape& first, const std::vector<const Chain::Fold*>&
   for (size_t f = 0; f < folds.size(); ++f) {
     const FoldText text = fold_text(folds[f]->op, folds[f]->dtype);
     list.push_back({text, concat("arg", f, "[r * ", s.outputs, " + o]"),
-                    concat("arg", folds.size() + f, "[o] = ", narrowed(concat("f", f), *folds[f]), ";\n")});
+                    concat("arg", folds.size() + f, "[at] = ", narrowed("f", *folds[f]), ";\n")});
     types.push_back(computed(text.kept));
     args.push_back(partial[f]);
   }
   for (const Chain::Fold* const fold : folds) {
     types.push_back(stored(fold->dtype));
-    args.push_back(b.out(fold->output));
+    args.push_back(fold->to(b));
   }
-  b.launch(concat(b.node.op(), " sums"),
-           fold_kernel(s, parameters(types, folds.size()), index_type(s.outputs * s.points), "", "", list),
-           s.blocks(), static_cast<int>(s.threads()), std::move(args));
+  b.launch(
+      concat(b.node.op(), " sums"),
+      fold_kernel(s, parameters(types, folds.size()), index_type(s.outputs * s.points), "", "", "", list),
+      s.blocks(), static_cast<int>(s.threads()), std::move(args));
 }
 
 // Coordinates of the space from o, over the kept axes, or from r, over the reduced ones.
@@ -139,55 +155,73 @@ void lower_group(Build& b, const Chain& chain, const std::vector<const Chain::Fo
   std::vector<bool> reduced;
   for (size_t d = 0; d < space.sizes.size(); ++d) reduced.push_back(space.strides.back()[d] == 0);
 
+  std::vector<size_t> sizes;
+  for (const Chain::Read& read : chain.reads) sizes.push_back(size_of(read.type.dtype));
+  size_t widest = 1;
+  for (size_t i = 0; writes && i < chain.writes.size(); ++i)
+    widest = std::max(widest, size_of(chain.writes[i].dtype));
+  sizes.push_back(widest);
+
   Shape s{product(kept_sizes), 1, !space.sizes.empty() && reduced.back()};
   for (size_t d = 0; d < space.sizes.size(); ++d) s.points *= reduced[d] ? space.sizes[d] : 1;
   if (s.outputs == 0) return;
+  if (space.count() >= 64 * 1024 && folds.size() <= 2) s.width = vector_width(space, sizes, 4);
+  (s.along ? s.points : s.outputs) /= s.width;
   s.choose();
   s.split(b.device.multiprocessors);
 
   std::vector<std::string_view> types;
   std::vector<Ref> args;
-  std::string inner = some_coordinates(space, reduced, true, "r");
   const Sizes& dense = space.strides[chain.reads.size()];
-  inner += concat("const index at = ", position(0, dense), ";\n");
+  std::string inner = concat(
+      some_coordinates(space, reduced, true, s.along && s.width > 1 ? concat("(r * ", s.width, ")") : "r"),
+      "const index first = ", position(0, dense), ";\n");
+  std::string each, last;
   for (size_t i = 0; i < chain.reads.size(); ++i) {
     const Chain::Read& read = chain.reads[i];
-    const std::string at = space.strides[i] == dense ? "at" : position(0, space.strides[i]);
-    inner += concat("const ", computed(read.type.dtype), " ", read.variable, " = ",
-                    load_element(concat("arg", i, "[", at, "]"), read.type.dtype), ";\n");
+    const VectorRead one =
+        vector_read(i, stored(read.type.dtype), space.strides[i], space.strides[i] == dense, s.width);
+    inner += one.declare;
+    each += concat("const ", computed(read.type.dtype), " ", read.variable, " = ",
+                   load_element(one.element, read.type.dtype), ";\n");
     types.push_back(stored(read.type.dtype));
-    args.push_back(b.in(read.input));
+    args.push_back(read.from(b));
   }
-  inner += chain.text;
+  each += chain.text;
   for (size_t i = 0; writes && i < chain.writes.size(); ++i) {
     const Chain::Write& write = chain.writes[i];
-    inner += concat("arg", types.size(), "[at] = ", store_element(write.value, write.dtype), ";\n");
+    const VectorWrite one = vector_write(types.size(), stored(write.dtype), s.width);
+    inner += one.declare;
+    each += concat(one.element, " = ", store_element(write.value, write.dtype), ";\n");
+    last += one.store;
     types.push_back(stored(write.dtype));
     args.push_back(b.out(write.output));
   }
+  inner += concat(vector_loop(s.width), each);
+  last = concat("}\n", last);
   std::vector<Ref> partial;
   std::vector<OneFold> list;
   for (const Chain::Fold* const fold : folds) {
     const FoldText text = fold_text(fold->op, fold->dtype);
-    const std::string kept = concat("f", list.size());
     if (s.splits > 1) {
-      partial.push_back(b.scratch(s.splits * s.outputs * static_cast<int64_t>(size_of(text.kept))));
+      partial.push_back(b.scratch(s.splits * s.results() * static_cast<int64_t>(size_of(text.kept))));
       args.push_back(partial.back());
-      list.push_back(
-          {text, fold->value,
-           concat("arg", types.size(), "[(index)blockIdx.y * ", s.outputs, " + o] = ", kept, ";\n")});
+      list.push_back({text, fold->value,
+                      concat("arg", types.size(), "[(index)blockIdx.y * ", s.results(), " + at] = f;\n")});
       types.push_back(computed(text.kept));
     } else {
-      args.push_back(b.out(fold->output));
+      args.push_back(fold->to(b));
       list.push_back(
-          {text, fold->value, concat("arg", types.size(), "[o] = ", narrowed(kept, *fold), ";\n")});
+          {text, fold->value, concat("arg", types.size(), "[at] = ", narrowed("f", *fold), ";\n")});
       types.push_back(stored(fold->dtype));
     }
   }
-  const int64_t largest = std::max(space.count(), s.splits * s.outputs);
+  const int64_t largest = std::max(space.count(), s.splits * s.results());
   b.launch(std::string(b.node.op()),
            fold_kernel(s, parameters(types, chain.reads.size()), index_type(largest),
-                       some_coordinates(space, reduced, false, "o"), inner, list),
+                       some_coordinates(space, reduced, false,
+                                        !s.along && s.width > 1 ? concat("(o * ", s.width, ")") : "o"),
+                       inner, last, list),
            s.blocks(), static_cast<int>(s.threads()), std::move(args), s.splits);
   if (s.splits > 1) add_up(b, s, folds, partial);
 }

@@ -19,7 +19,8 @@ const std::unordered_map<std::string_view, const Op*>& table() {
   static const auto* const made = [] {
     auto* const all = new std::unordered_map<std::string_view, const Op*>;
     for (const auto ops : {move_ops(), index_ops(), row_ops(), window_ops(), conv_ops(), random_ops(),
-                           fourier_ops(), product_ops(), matrix_ops(), control_ops()})
+                           fourier_ops(), product_ops(), matrix_ops(), control_ops(), normal_ops(),
+                           recurrent_ops(), attention_ops(), batch_norm_ops()})
       for (const Op& op : ops) all->emplace(op.name, &op);
     return all;
   }();
@@ -68,15 +69,17 @@ uint64_t inputs_to_overwrite(const Op& op, const Node& node, size_t k) {
 
 }  // namespace
 
-const Op* find_op(const Node& node) {
+const Op* find_op(const plimsoll_device& device, const Node& node) {
   const Op* const op = op_of(node);
   if (op == nullptr || (has_complex(node) && !op->moves)) return nullptr;
-  return op->knows == nullptr || op->knows(node) ? op : nullptr;
+  if (op->knows != nullptr && !op->knows(node)) return nullptr;
+  return op->fits == nullptr || op->fits(device, node) ? op : nullptr;
 }
 
-void answer_support(const plimsoll_graph& graph, int32_t index, plimsoll_support& support) {
+void answer_support(const plimsoll_device& device, const plimsoll_graph& graph, int32_t index,
+                    plimsoll_support& support) {
   const Node node(graph, index);
-  const Op* const op = find_op(node);
+  const Op* const op = find_op(device, node);
   if (op == nullptr) return;  // zeros: it can do nothing with it
   support.runs = 1;
   support.fuses = has_complex(node) ? PLIMSOLL_FUSE_NO : op->fuses;

@@ -1,10 +1,11 @@
 #pragma once
 
-#include "plimsoll/device.h"
+#include "device.h"
 
 namespace plimsoll::cuda {
 
 // Fills in what the device can do with a node; see plimsoll_support.
-void answer_support(const plimsoll_graph& graph, int32_t node, plimsoll_support& support);
+void answer_support(const plimsoll_device& device, const plimsoll_graph& graph, int32_t node,
+                    plimsoll_support& support);
 
 }  // namespace plimsoll::cuda

@@ -185,9 +185,39 @@ void select_and_scatter_add(Build& b) {
            {stored(x.dtype), stored(dy.dtype)}, {b.in(0), b.in(1)});
 }
 
+// Channels that lie beside each other have the same windows: a thread takes several.
+int64_t channels_at_once(const Type& x, size_t largest) {
+  int64_t width = 16 / static_cast<int64_t>(largest);
+  while (width > 1 && x.sizes.back() % width != 0) width /= 2;
+  return x.count() >= int64_t{1} << 16 ? width : 1;
+}
+std::string vector_of(std::string_view name, std::string_view type, int64_t width) {
+  return concat("struct alignas(", width, " * sizeof(", type, ")) ", name, " { ", type, " at[", width,
+                "]; };\n");
+}
+
+void max_pool_grad_by_vectors(Build& b, const Windows& w, int64_t width) {
+  const Type dy = b.node.in(0), index = b.node.in(1), out = b.node.out(0);
+  const std::string every = concat("#pragma unroll\nfor (int j = 0; j < ", width, "; ++j) ");
+  const std::string body = concat(
+      "const index first = at * ", width, ";\n", coordinates(out.sizes, "first", "index"),
+      vector_of("Values", stored(dy.dtype), width), vector_of("Points", stored(index.dtype), width),
+      w.apart() ? computed(out.dtype) : "double", " sum[", width, "] = {};\n",
+      w.windows_of_element(concat(
+          "const Values d = *(const Values*)(arg0 + q);\nconst Points n = *(const Points*)(arg1 + q);\n",
+          every, "if ((int)n.at[j] == mine) sum[j] += ", load_element("d.at[j]", dy.dtype), ";\n")),
+      "Values made;\n", every,
+      "made.at[j] = ", store_element(concat("(", computed(out.dtype), ")sum[j]"), out.dtype),
+      ";\n*(Values*)(arg2 + first) = made;\n");
+  b.each(parameters({stored(dy.dtype), stored(index.dtype), stored(out.dtype)}, 2), out.count() / width, body,
+         {b.in(0), b.in(1), b.out(0)});
+}
+
 void max_pool_grad(Build& b) {
   const Type dy = b.node.in(0), index = b.node.in(1);
   const Windows w(b.node, b.node.out(0), dy);
+  const int64_t width = channels_at_once(b.node.out(0), std::max(size_of(dy.dtype), size_of(index.dtype)));
+  if (width > 1) return max_pool_grad_by_vectors(b, w, width);
   gradient(b, w, concat("if ((int)arg1[q] == mine) sum += ", load_element("arg0[q]", dy.dtype), ";\n"),
            {stored(dy.dtype), stored(index.dtype)}, {b.in(0), b.in(1)});
 }

@@ -44,50 +44,109 @@ void call(Kernel k, void** p) {
     p[16], p[17], p[18], p[19], p[20], p[21], p[22], p[23], p[24], p[25]);
 }
 
-// One block: every thread runs up to a barrier, then all go on.
-struct Block {
+// Where threads wait for each other; those that have ended are not waited for.
+struct Gate {
+  unsigned waiting = 0, alive = 0, turn = 0;
+
+  void open_if_all() {
+    if (waiting == 0 || waiting < alive) return;
+    waiting = 0;
+    ++turn;
+  }
+};
+
+// Blocks that run at the same time: every thread goes on until it waits for others.
+struct Blocks {
   Function f;
   void* arguments[kArguments]{};
-  std::vector<ucontext_t> threads;
+  unsigned first = 0, columns = 1, threads = 1;  // number of the first block; of a row of the grid
+  std::vector<ucontext_t> contexts;
   std::vector<char> done;
   std::vector<char> stacks;
+  std::vector<std::vector<char>> shared;
+  std::vector<std::vector<unsigned long long>> lanes;
+  std::vector<Gate> blocks, warps;
   ucontext_t scheduler{};
   unsigned current = 0;
 
-  void run(unsigned count) {
-    threads.resize(count);
-    done.assign(count, 0);
-    stacks.resize(count * kStack);
-    for (unsigned t = 0; t < count; ++t) {
-      getcontext(&threads[t]);
-      threads[t].uc_stack.ss_sp = stacks.data() + t * kStack;
-      threads[t].uc_stack.ss_size = kStack;
-      threads[t].uc_link = &scheduler;
-      makecontext(&threads[t], reinterpret_cast<void (*)()>(&Block::enter), 0);
+  unsigned warps_per_block() const { return (threads + 31) / 32; }
+  Gate& block_gate() { return blocks[current / threads]; }
+  Gate& warp_gate() { return warps[current / threads * warps_per_block() + current % threads / 32]; }
+
+  void run(unsigned from, unsigned count, unsigned per_block, unsigned row, unsigned shared_bytes) {
+    first = from, columns = row, threads = per_block;
+    const unsigned all = count * threads;
+    contexts.resize(all);
+    done.assign(all, 0);
+    stacks.resize(all * kStack);
+    shared.assign(count, std::vector<char>(shared_bytes, char(0xA5)));
+    lanes.assign(count, std::vector<unsigned long long>(4 * threads));
+    blocks.assign(count, {});
+    warps.assign(count * warps_per_block(), {});
+    for (current = 0; current < all; ++current) {
+      ++block_gate().alive;
+      ++warp_gate().alive;
+      ucontext_t& c = contexts[current];
+      getcontext(&c);
+      c.uc_stack.ss_sp = stacks.data() + current * kStack;
+      c.uc_stack.ss_size = kStack;
+      c.uc_link = &scheduler;
+      makecontext(&c, reinterpret_cast<void (*)()>(&Blocks::enter), 0);
     }
     for (bool left = true; left;) {
       left = false;
-      for (current = 0; current < count; ++current) {
+      for (current = 0; current < all; ++current) {
         if (done[current]) continue;
-        f.state->threadIdx = {current, 0, 0};
-        swapcontext(&scheduler, &threads[current]);
+        show_thread();
+        swapcontext(&scheduler, &contexts[current]);
         left = left || !done[current];
       }
     }
   }
+  void show_thread() const {
+    const unsigned block = current / threads, number = first + block;
+    f.state->threadIdx = {current % threads, 0, 0};
+    f.state->blockIdx = {number % columns, number / columns, 0};
+    f.state->shared = const_cast<char*>(shared[block].data());
+    f.state->lane = const_cast<unsigned long long*>(lanes[block].data());
+  }
   static void enter();
+  static void yield();
+  static void meet(Gate& gate) {
+    const unsigned turn = gate.turn;
+    ++gate.waiting;
+    gate.open_if_all();
+    while (gate.turn == turn) yield();
+  }
   static void barrier();
+  static void warp_barrier();
 };
-Block block;
+Blocks running;
 
-void Block::enter() {
-  call(block.f.kernel, block.arguments);
-  block.done[block.current] = 1;
+void Blocks::enter() {
+  call(running.f.kernel, running.arguments);
+  running.done[running.current] = 1;
+  for (Gate* const gate : {&running.block_gate(), &running.warp_gate()}) {
+    --gate->alive;
+    gate->open_if_all();
+  }
 }
-void Block::barrier() {
-  const unsigned me = block.current;
-  swapcontext(&block.threads[me], &block.scheduler);
-  block.f.state->threadIdx = {me, 0, 0};
+void Blocks::yield() {
+  const unsigned me = running.current;
+  swapcontext(&running.contexts[me], &running.scheduler);
+}
+void Blocks::barrier() { meet(running.block_gate()); }
+void Blocks::warp_barrier() { meet(running.warp_gate()); }
+
+bool prepare_launch(CUfunction function, unsigned gx, unsigned gy, unsigned threads, void** arguments) {
+  if (gx == 0 || gy == 0 || threads == 0 || threads > 1024) return false;
+  running.f = *reinterpret_cast<Function*>(function);
+  running.f.state->barrier = Blocks::barrier;
+  running.f.state->warp_barrier = Blocks::warp_barrier;
+  running.f.state->yield = Blocks::yield;
+  running.f.state->gridDim = {gx, gy, 1};
+  for (int n = 0; n < running.f.arguments; ++n) running.arguments[n] = *static_cast<void**>(arguments[n]);
+  return true;
 }
 
 // ---- NVRTC
@@ -184,7 +243,7 @@ int cuDeviceGetName(char* s, int n, int) {
   return std::snprintf(s, static_cast<size_t>(n), "emulated GPU"), 0;
 }
 int cuDeviceGetAttribute(int* v, int which, int) {
-  return *v = which == kMajor ? 9 : which == kMinor ? 0 : 4, 0;
+  return *v = which == kMajor ? 9 : which == kMinor ? 0 : 8, 0;
 }
 int cuDevicePrimaryCtxRetain(CUcontext* c, int) { return *c = reinterpret_cast<CUcontext>(1), 0; }
 int cuDevicePrimaryCtxRelease_v2(int) { return 0; }
@@ -238,19 +297,18 @@ int cuModuleGetFunction(CUfunction* f, CUmodule m, const char* name) {
   return *f = reinterpret_cast<CUfunction>(found), found->kernel == nullptr ? 500 : 0;
 }
 int cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned, unsigned threads, unsigned,
-                   unsigned, unsigned, CUstream, void** arguments, void**) {
-  if (gx == 0 || gy == 0 || threads == 0 || threads > 1024) return 1;
-  block.f = *reinterpret_cast<Function*>(function);
-  block.f.state->barrier = Block::barrier;
-  block.f.state->gridDim = {gx, gy, 1};
-  for (int n = 0; n < block.f.arguments; ++n) block.arguments[n] = *static_cast<void**>(arguments[n]);
-  for (unsigned y = 0; y < gy; ++y)
-    for (unsigned x = 0; x < gx; ++x) {
-      block.f.state->blockIdx = {x, y, 0};
-      block.run(threads);
-    }
+                   unsigned, unsigned shared, CUstream, void** arguments, void**) {
+  if (!prepare_launch(function, gx, gy, threads, arguments)) return 1;
+  for (unsigned block = 0; block < gx * gy; ++block) running.run(block, 1, threads, gx, shared);
   return 0;
 }
+int cuLaunchCooperativeKernel(CUfunction function, unsigned gx, unsigned gy, unsigned, unsigned threads,
+                              unsigned, unsigned, unsigned shared, CUstream, void** arguments) {
+  if (!prepare_launch(function, gx, gy, threads, arguments)) return 1;
+  running.run(0, gx * gy, threads, gx, shared);
+  return 0;
+}
+int cuFuncSetAttribute(CUfunction, int, int) { return 0; }
 int cuGraphInstantiateWithFlags(CUgraphExec*, CUgraph, unsigned long long) { return 801; }
 int cuGraphLaunch(CUgraphExec, CUstream) { return 801; }
 int cuGraphExecDestroy(CUgraphExec) { return 0; }
@@ -280,6 +338,7 @@ int nvrtcGetProgramLog(nvrtcProgram p, char* to) {
   return std::strcpy(to, reinterpret_cast<Source*>(p)->log.c_str()), 0;
 }
 
+size_t cublasLtGetVersion() { return 130000; }
 int cublasLtCreate(cublasLtHandle_t* h) { return *h = reinterpret_cast<cublasLtHandle_t>(1), 0; }
 int cublasLtDestroy(cublasLtHandle_t) { return 0; }
 int cublasLtMatrixLayoutCreate(LtObject* o, int type, uint64_t rows, uint64_t columns, int64_t ld) {

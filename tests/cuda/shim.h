@@ -13,7 +13,11 @@ struct emulated_dim {
 struct emulated_thread {
   emulated_dim threadIdx, blockIdx, blockDim, gridDim;
   void (*barrier)();
-  int vote, votes;  // of __syncthreads_or
+  void (*warp_barrier)();
+  void (*yield)();
+  char* shared;              // dynamic shared memory of the block
+  unsigned long long* lane;  // of the block's threads, what they show to each other: four words each
+  int vote;                  // of __syncthreads_or
 };
 extern "C" emulated_thread emulated;
 emulated_thread emulated;
@@ -24,8 +28,9 @@ emulated_thread emulated;
 #define __global__
 #define __device__
 #define __forceinline__ inline
-#define __launch_bounds__(n)
+#define __launch_bounds__(...)
 #define __shared__ static
+#define DYNAMIC_SHARED(name) char* const name = emulated.shared
 struct ulonglong2 {
   unsigned long long x, y;
 };
@@ -80,5 +85,53 @@ static inline int __syncthreads_or(int mine) {
   emulated.vote |= mine != 0;
   emulated.barrier();
   return emulated.vote;
+}
+template <class T>
+static T __shfl_xor_sync(unsigned, T mine, int mask) {
+  memcpy(&emulated.lane[4 * threadIdx.x], &mine, sizeof mine);
+  emulated.warp_barrier();
+  T other;
+  memcpy(&other, &emulated.lane[4 * (threadIdx.x ^ static_cast<unsigned>(mask))], sizeof other);
+  emulated.warp_barrier();
+  return other;
+}
+// The barrier of blocks that run together.
+static inline void add_release(unsigned* at) { ++*at; }
+static inline unsigned read_acquire(const unsigned* at) {
+  emulated.yield();
+  return *at;
+}
+static inline void read_16(const void* at, unsigned* to) { memcpy(to, at, 16); }
+static inline void read_8(const void* at, unsigned* to) { memcpy(to, at, 8); }
+static inline float read_f32(const float* at) { return *at; }
+static inline unsigned as_tf32(float x) { return bits_as<unsigned>(x); }
+// mma.m16n8k8 (words) and m16n8k16 (halves): every thread shows its fragments, and adds up its own results.
+template <class Element>
+static void emulated_mma(float* d, const unsigned* a, const unsigned* b, int per_word, Element element) {
+  const unsigned me = threadIdx.x, first = me / 32 * 32;
+  unsigned* const shown = reinterpret_cast<unsigned*>(emulated.lane);
+  for (int i = 0; i < 4; ++i) shown[8 * me + i] = a[i];
+  for (int i = 0; i < 2; ++i) shown[8 * me + 4 + i] = b[i];
+  emulated.warp_barrier();
+  for (int i = 0; i < 4; ++i) {
+    const unsigned row = me % 32 / 4 + i / 2 * 8, column = me % 4 * 2 + i % 2;
+    for (int k = 0; k < 8 * per_word; ++k) {
+      const unsigned t = k / per_word % 4, high = k / (4 * per_word);
+      const unsigned x = shown[8 * (first + row % 8 * 4 + t) + row / 8 + 2 * high],
+                     y = shown[8 * (first + column * 4 + t) + 4 + high];
+      d[i] += element(x, k % per_word) * element(y, k % per_word);
+    }
+  }
+  emulated.warp_barrier();
+}
+static inline void mma_f32(float* d, const unsigned* a, const unsigned* b) {
+  emulated_mma(d, a, b, 1, [](unsigned x, int) { return bits_as<float>(x); });
+}
+static inline void mma_bf16(float* d, const unsigned* a, const unsigned* b) {
+  emulated_mma(d, a, b, 2, [](unsigned x, int i) { return bits_as<float>(x >> (16 * i) << 16); });
+}
+static inline void mma_f16(float* d, const unsigned* a, const unsigned* b) {
+  emulated_mma(d, a, b, 2,
+               [](unsigned x, int i) { return widen_half(static_cast<uint16_t>(x >> (16 * i))); });
 }
 static inline void atomicMin(unsigned long long* at, unsigned long long value) { *at = min(*at, value); }

@@ -53,6 +53,14 @@ Tensor transformer(Net& net, const Tensor& x) {
   return net.dense(mean(y, {1}), 10);
 }
 
+Tensor lstm512(Net& net, const Tensor& x) { return net.dense(net.lstm(net.lstm_sequence(x, 512), 512), 10); }
+
+Tensor bert(Net& net, const Tensor& x) {
+  Tensor y = net.embedding(x, 30522, 768);
+  for (int i = 0; i < 12; ++i) y = encoder(net, y, 12);
+  return net.dense(mean(y, {1}), 10);
+}
+
 Tensor small_cnn(Net& net, const Tensor& x) {
   const Tensor y = conv_norm_pool(net, conv_norm_pool(net, x, 8), 16);
   return net.dense(net.flatten(y), 10);
@@ -64,7 +72,7 @@ Tensor small_transformer(Net& net, const Tensor& x) {
   return net.dense(mean(encoder(net, net.embedding(x, 50, 32), 4), {1}), 10);
 }
 
-constexpr int kBenchModels = 8;
+constexpr int kBenchModels = 8, kParityModels = 4;
 
 std::span<const Model> all_models() {
   static const Model models[] = {
@@ -80,6 +88,11 @@ std::span<const Model> all_models() {
       {"parity_cnn", {14, 14, 3}, 16, 10, 0, small_cnn},
       {"parity_lstm", {12}, 16, 1, 50, small_lstm},
       {"parity_transformer", {12}, 16, 10, 50, small_transformer},
+      {"mlp10_b1", {10}, 1, 1, 0, mlp10},
+      {"resnet50_b1", {224, 224, 3}, 1, 10, 0, resnet50},
+      {"resnet50_b256", {224, 224, 3}, 256, 10, 0, resnet50},
+      {"lstm512_b64", {100, 128}, 64, 10, 0, lstm512},
+      {"bert_b32", {128}, 32, 10, 30522, bert},
   };
   return models;
 }
@@ -93,7 +106,8 @@ Tensor logits_of(const Model& model, Net& net, int64_t batch) {
 }  // namespace
 
 std::span<const Model> bench_models() { return all_models().first(kBenchModels); }
-std::span<const Model> parity_models() { return all_models().subspan(kBenchModels); }
+std::span<const Model> parity_models() { return all_models().subspan(kBenchModels, kParityModels); }
+std::span<const Model> device_models() { return all_models().subspan(kBenchModels + kParityModels); }
 
 const Model& get_model(std::string_view name) {
   for (const Model& model : all_models()) {

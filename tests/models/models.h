@@ -1,5 +1,5 @@
-// The models that benchmarks and tests train: the eight of the bench table and four small ones for parity
-// with PyTorch. Each is a function from inputs to logits; the loss is binary or sparse categorical
+// The models that benchmarks and tests train: those of the bench table and four small ones for parity with
+// PyTorch. Each is a function from inputs to logits; the loss is binary or sparse categorical
 // cross-entropy.
 #pragma once
 
@@ -26,6 +26,8 @@ inline void PrintTo(const Model& model, std::ostream* out) { *out << model.name;
 
 std::span<const Model> bench_models();
 std::span<const Model> parity_models();
+std::span<const Model>
+device_models();  // further ones of the bench table, too large or too small for a CPU's
 const Model& get_model(std::string_view name);  // throws Error{not_found}
 
 // Inputs "x", "y"; output "loss"; updates every weight with Adam.

@@ -145,14 +145,16 @@ Tensor Net::embedding(const Tensor& indices, int64_t vocabulary, int64_t width) 
   return cast(plimsoll::embedding(table, indices), precision_.compute);
 }
 
-Tensor Net::lstm(const Tensor& x, int64_t units) {
+std::vector<Tensor> Net::lstm_outputs(const Tensor& x, int64_t units) {
   const std::string layer = begin("lstm");
   const Tensor kernel = glorot(layer, "kernel", {x.dim(-1), 4 * units}, x.dim(-1), 4 * units);
   const Tensor recurrent = glorot(layer, "recurrent_kernel", {units, 4 * units}, units, 4 * units);
   const Tensor bias = constant_weight(layer, "bias", {4 * units}, 0);
   const Tensor zero = graph_.constant(Tensor::zeros(precision_.compute, {x.dim(0), units}));
-  return plimsoll::lstm(x, zero, zero, kernel, recurrent, bias)[1];
+  return plimsoll::lstm(x, zero, zero, kernel, recurrent, bias);
 }
+Tensor Net::lstm(const Tensor& x, int64_t units) { return lstm_outputs(x, units)[1]; }
+Tensor Net::lstm_sequence(const Tensor& x, int64_t units) { return lstm_outputs(x, units)[0]; }
 
 Tensor Net::self_attention(const Tensor& x, int64_t heads, int64_t width) {
   const std::string layer = begin("multi_head_attention");

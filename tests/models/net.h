@@ -71,6 +71,7 @@ class Net {
   Tensor dropout(const Tensor& x, double rate);
   Tensor embedding(const Tensor& indices, int64_t vocabulary, int64_t width);
   Tensor lstm(const Tensor& x, int64_t units);  // the last output
+  Tensor lstm_sequence(const Tensor& x, int64_t units);
   Tensor self_attention(const Tensor& x, int64_t heads, int64_t width);
 
   // Adds an Adam update for every weight used so far, from d(loss)/d(weight).
@@ -82,6 +83,7 @@ class Net {
   const Precision& precision() const { return precision_; }
 
  private:
+  std::vector<Tensor> lstm_outputs(const Tensor& x, int64_t units);
   // "dense" becomes "dense", "dense_1", ... in order of use; nodes made from now on carry that name.
   std::string begin(std::string_view kind);
   Tensor glorot(const std::string& layer, const char* name, const Shape& shape, int64_t fan_in,

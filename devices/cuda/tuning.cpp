@@ -1,0 +1,85 @@
+#include "tuning.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "fault.h"
+#include "libraries.h"
+#include "stopwatch.h"
+
+namespace plimsoll::cuda {
+namespace {
+
+constexpr double kMostSeconds = 3;
+constexpr int kRuns = 3;
+constexpr double kClearly = 0.97;  // of the time of the library's own choice
+
+}  // namespace
+
+std::string cache_path(const std::string& name) {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  const char* const home = std::getenv("HOME");
+  if (cache != nullptr && *cache != 0) return concat(cache, "/plimsoll/", name);
+  return home != nullptr && *home != 0 ? concat(home, "/.cache/plimsoll/", name) : "";
+}
+
+Tuning::Tuning(std::string path) : path_(std::move(path)) { read(); }
+
+void Tuning::read() {
+  std::ifstream file(path_);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string key;
+    size_t choice = 0;
+    if (words >> key >> choice) found_[key] = choice;
+  }
+}
+
+// One line is one write at the end of the file: several processes may do so.
+void Tuning::keep(const std::string& key, size_t choice) {
+  found_[key] = choice;
+  if (path_.empty()) return;
+  std::error_code ignored;
+  std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
+  std::ofstream(path_, std::ios::app) << concat(key, " ", choice, "\n") << std::flush;
+}
+
+bool Tuning::has_time() {
+  const std::lock_guard lock(mutex_);
+  return seconds_ < kMostSeconds;
+}
+
+std::optional<size_t> Tuning::known(const std::string& key, size_t count) {
+  const std::lock_guard lock(mutex_);
+  const auto found = found_.find(key);
+  return found != found_.end() && found->second < count ? std::optional(found->second) : std::nullopt;
+}
+
+size_t Tuning::choose(const std::string& key, size_t count, CUstream stream,
+                      const std::function<void(size_t)>& run) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = found_.find(key); found != found_.end() && found->second < count)
+    return found->second;
+  if (count < 2 || seconds_ >= kMostSeconds) return 0;
+  const auto begin = std::chrono::steady_clock::now();
+  size_t best = 0;
+  double least = 0;
+  Stopwatch watch;
+  for (size_t i = 0; i < count; ++i) {
+    run(i);
+    watch.start(stream);
+    for (int n = 0; n < kRuns; ++n) run(i);
+    const double spent = watch.stop(stream);
+    if (i > 0 && spent >= least * (best == 0 ? kClearly : 1)) continue;
+    best = i;
+    least = spent;
+  }
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  keep(key, best);
+  return best;
+}
+
+}  // namespace plimsoll::cuda
