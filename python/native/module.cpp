@@ -12,6 +12,7 @@
 #include <cstring>
 #include <limits>
 
+#include "crc32c.h"
 #include "graph/op.h"
 #include "ops.h"
 #include "plimsoll/contents.h"
@@ -252,5 +253,12 @@ NB_MODULE(_native, m) {
   m.def("parse_memory", parse_memory, "text"_a);
   m.def("memory_text", memory_text, "bytes"_a);
   add_tracing(m);
+  m.def(
+      "crc32c",
+      [](nb::handle object) {
+        const Bytes bytes(object, PyBUF_C_CONTIGUOUS);
+        return crc32c(bytes.data(), static_cast<size_t>(bytes.size()));
+      },
+      "bytes"_a);
   m.def("_set_line_error", [](nb::object type) { line_error() = std::move(type); });
 }

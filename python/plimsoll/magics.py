@@ -1,4 +1,4 @@
-"""%load_ext plimsoll: %plimsoll and %%plimsoll, and the memory line under the progress bar of `fit`."""
+"""%load_ext plimsoll: %plimsoll and %%plimsoll, the memory line under the progress bar of `fit`, and, where no TensorFlow is installed, ours."""
 import ast
 import os
 import subprocess
@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 
+import plimsoll_tensorflow
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, cell_magic, magics_class
 from IPython.display import display
@@ -124,6 +125,7 @@ live_line = None
 def load_ipython_extension(shell):
     global live_line
     shell.register_magics(PlimsollMagics)
+    plimsoll_tensorflow.offer()
     if live_line is None and hasattr(shell, "kernel"):  # a display that changes needs a notebook
         live_line = LiveLine(display)
         shell.events.register("post_run_cell", live_line.finish)
@@ -131,6 +133,7 @@ def load_ipython_extension(shell):
 
 def unload_ipython_extension(shell):
     global live_line
+    plimsoll_tensorflow.withdraw()
     if live_line is not None:
         shell.events.unregister("post_run_cell", live_line.finish)
         live_line.remove()

@@ -35,6 +35,16 @@ def install(shadow=False):
     prepare()
 
 
+def offer():
+    """Ours, where no TensorFlow is installed, from the first `import tensorflow` on; until then nothing is imported or changed."""
+    finder.offer()
+
+
+def withdraw():
+    """No offer any more; what was imported stays."""
+    finder.withdraw()
+
+
 def prepare():
     """The finder and Keras's TensorFlow names, with no look at what else is installed."""
     if "keras" not in sys.modules:

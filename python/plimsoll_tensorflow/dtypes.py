@@ -161,8 +161,7 @@ def _refused(name):
     return type(name, (), {"__init__": refuse})
 
 
-SparseTensor, RaggedTensor, SparseTensorSpec, RaggedTensorSpec, IndexedSlices = map(
-    _refused, ("SparseTensor", "RaggedTensor", "SparseTensorSpec", "RaggedTensorSpec", "IndexedSlices"))
+SparseTensorSpec, RaggedTensorSpec, IndexedSlices = map(_refused, ("SparseTensorSpec", "RaggedTensorSpec", "IndexedSlices"))
 
 
 class TypeSpec:

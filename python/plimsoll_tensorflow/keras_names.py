@@ -69,11 +69,12 @@ def install():
     from keras.src.utils import backend_utils
 
     tf_keras = importlib.import_module("keras._tf_keras.keras")
-    from plimsoll_tensorflow import dataset, text_layers
+    from plimsoll_tensorflow import text_layers
+    from plimsoll_tensorflow.dataset import adapter
 
     _keep_64_bits()
     backend_utils.in_tf_graph = lambda: False  # what Keras asks TensorFlow; our traces are those of the backend
-    dataset.install(data_adapters)
+    adapter.install(data_adapters)
     layers = importlib.import_module("keras._tf_keras.keras.layers")
     for where in (layers, keras.layers):
         where.TextVectorization, where.StringLookup = text_layers.TextVectorization, text_layers.StringLookup

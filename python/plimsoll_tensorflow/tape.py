@@ -44,6 +44,14 @@ class Hook:
     open = 0
 
     @staticmethod
+    def inputs(values):
+        """With those in the place of watched constants that the trace knows them by."""
+        for tape in _stack():
+            if tape._traced:
+                values = [tape._traced.get(getattr(x, "_at", None), x) for x in values]
+        return values
+
+    @staticmethod
     def note(op, inputs, attrs, outputs):
         for tape in _stack():
             tape._note((op, _frozen(attrs)), lambda *xs: _native.apply(op, list(xs), attrs), inputs, outputs)
@@ -91,6 +99,7 @@ class GradientTape:
         self._live = set()  # ids that depend on something watched
         self._reads = {}  # id of variable -> (variable, the tensors it was read as)
         self._watched = set()
+        self._traced = {}  # id of a watched tensor with a value -> what it is in the trace
 
     def __enter__(self):
         _stack().append(self)
@@ -115,6 +124,8 @@ class GradientTape:
             else:
                 self._live.add(_id(x))
                 self._leaves[_id(x)] = x
+                if _native.is_tracing() and not x.is_symbolic:
+                    self._traced[_id(x)] = _native.recorded(Hook.inputs([x])[0])
 
     def watched_variables(self):
         return tuple(variable for variable, _ in self._reads.values())
@@ -182,7 +193,7 @@ class GradientTape:
     def _tensors_of(self, source):
         if isinstance(source, BackendVariable):
             return self._reads.get(id(source), (None, []))[1]
-        return [source] if isinstance(source, Tensor) else []
+        return [self._traced.get(getattr(source, "_at", None), source)] if isinstance(source, Tensor) else []
 
     def _traced_gradient(self, ys, sources, dys):
         xs = [x for s in sources for x in self._tensors_of(s) if x.is_symbolic]

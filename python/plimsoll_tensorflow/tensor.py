@@ -86,9 +86,7 @@ class Face:
         return f"tf.Tensor({value_str(value_of(self))}, shape={self.shape}, dtype={self.dtype.name})"
 
     def __format__(self, spec):
-        if self.is_symbolic or not spec:
-            return format(str(self), spec)
-        return format(value_of(self), spec)
+        return format(str(self) if self.is_symbolic else value_of(self), spec)
 
     def numpy(self):
         return value_of(self)
@@ -238,6 +236,9 @@ class StringTensor:
 
     def __radd__(self, other):
         return StringTensor(StringTensor(other).array + self.array)
+
+    def __format__(self, spec):
+        return format(self.numpy(), spec)
 
     def __repr__(self):
         return f"<tf.Tensor: shape={self.shape}, dtype=string, numpy={value_repr(self.numpy())}>"

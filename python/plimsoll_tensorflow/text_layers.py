@@ -8,6 +8,7 @@ import numpy as np
 from keras.src.backend import KerasTensor
 from keras.src.layers.layer import Layer
 
+from plimsoll_tensorflow.ragged import RaggedTensor
 from plimsoll_tensorflow.tensor import StringTensor, to_tensor
 
 PUNCTUATION = re.compile(r"""[!"#$%&()\*\+,-\./:;<=>?@\[\\\]^_`{|}~\']""")
@@ -94,6 +95,8 @@ class _Lookup(Layer):
     def __call__(self, inputs, *args, **kwargs):
         if isinstance(inputs, KerasTensor):
             return super().__call__(inputs, *args, **kwargs)
+        if isinstance(inputs, RaggedTensor):
+            return inputs.map_values(self.call)
         if getattr(inputs, "is_symbolic", False):
             raise ValueError(f"{type(self).__name__} works on strings, which cannot be inside of a compiled step: "
                              "apply it in the data pipeline, dataset.map(lambda text, label: (layer(text), label)).")

@@ -20,8 +20,11 @@ class NoValueYet(TypeError):
 
 def call(op, *inputs, **attrs):
     """The one output of an op; a tuple where it has several."""
-    out = _native.apply(op, list(inputs), attrs)
-    if tape is not None:
+    if tape is None:
+        out = _native.apply(op, list(inputs), attrs)
+    else:
+        inputs = tape.inputs(inputs)
+        out = _native.apply(op, list(inputs), attrs)
         tape.note(op, inputs, attrs, out)
     return out[0] if len(out) == 1 else tuple(out)
 

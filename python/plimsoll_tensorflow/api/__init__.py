@@ -8,12 +8,15 @@ from plimsoll_tensorflow import keras_names as _keras_names
 from plimsoll_tensorflow import ops as _ops
 from plimsoll_tensorflow.dtypes import DTYPES as _DTYPES
 from plimsoll_tensorflow.dtypes import DType, TensorShape, TensorSpec, TypeSpec, as_dtype  # noqa: F401
-from plimsoll_tensorflow.dtypes import IndexedSlices, RaggedTensor, RaggedTensorSpec, SparseTensor, SparseTensorSpec  # noqa: F401
+from plimsoll_tensorflow.dtypes import IndexedSlices, RaggedTensorSpec, SparseTensorSpec  # noqa: F401
 from plimsoll_tensorflow.function import Function as _Function  # noqa: F401
 from plimsoll_tensorflow.function import function  # noqa: F401
 from plimsoll_tensorflow.module import Module, name_scope, init_scope, device, control_dependencies  # noqa: F401
+from plimsoll_tensorflow.ragged import RaggedTensor  # noqa: F401
+from plimsoll_tensorflow.sparse_tensor import SparseTensor  # noqa: F401
 from plimsoll_tensorflow.tape import GradientTape  # noqa: F401
 from plimsoll_tensorflow.tensor import Tensor, Variable  # noqa: F401
+from plimsoll_tensorflow.tensor_array import TensorArray  # noqa: F401
 
 globals().update(_DTYPES)
 double, half = _DTYPES["float64"], _DTYPES["float16"]
@@ -22,8 +25,8 @@ globals().update(_ops.SAME | _ops.REDUCTIONS | _ops.UNARY | _ops.BINARY)
 keras = _keras_names.module()
 
 from plimsoll_tensorflow.api import (  # noqa: E402,F401
-    autograph, compat, config, data, debugging, distribute, dtypes, errors, experimental, image, initializers, io, linalg, math, nest, nn,
-    random, strings, sysconfig, test, train, version,
+    autograph, compat, config, data, debugging, distribute, dtypes, errors, experimental, image, initializers, io, linalg, lookup, math,
+    nest, nn, ragged, random, signal, sparse, strings, sysconfig, test, train, version,
 )
 from plimsoll_tensorflow.api.version import VERSION as __version__  # noqa: E402,F401
 

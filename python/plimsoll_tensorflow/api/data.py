@@ -1,11 +1,15 @@
 from plimsoll_tensorflow import hints as _hints
 from plimsoll_tensorflow.dataset import AUTOTUNE, Dataset, DatasetSpec, Iterator, Options  # noqa: F401
-from plimsoll_tensorflow.dataset import INFINITE as INFINITE_CARDINALITY  # noqa: F401
-from plimsoll_tensorflow.dataset import UNKNOWN as UNKNOWN_CARDINALITY  # noqa: F401
+from plimsoll_tensorflow.dataset.csv import CsvDataset as _CsvDataset
+from plimsoll_tensorflow.dataset.csv import make_csv_dataset as _make_csv_dataset
+from plimsoll_tensorflow.dataset.structures import INFINITE as INFINITE_CARDINALITY  # noqa: F401
+from plimsoll_tensorflow.dataset.structures import UNKNOWN as UNKNOWN_CARDINALITY  # noqa: F401
+from plimsoll_tensorflow.records import TFRecordDataset  # noqa: F401
 
 
 class experimental:
     AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY = AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+    CsvDataset, make_csv_dataset = _CsvDataset, staticmethod(_make_csv_dataset)
 
     @staticmethod
     def cardinality(dataset):

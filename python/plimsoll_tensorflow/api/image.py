@@ -1,5 +1,7 @@
 from plimsoll_tensorflow import hints as _hints
 from plimsoll_tensorflow import images as _images
+from plimsoll_tensorflow.image_boxes import crop_and_resize, draw_bounding_boxes, non_max_suppression  # noqa: F401
+from plimsoll_tensorflow.image_measures import image_gradients, sobel_edges, ssim  # noqa: F401
 
 globals().update({name: f for name, f in vars(_images).items()
                   if getattr(f, "__module__", "") == _images.__name__ and not name.startswith("_")})

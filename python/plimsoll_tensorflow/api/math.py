@@ -28,11 +28,45 @@ def count_nonzero(input, axis=None, keepdims=None, dtype="int64", name=None):
 
 
 def bincount(arr, weights=None, minlength=None, maxlength=None, dtype="int32", name=None, axis=None):
-    return _ops.k.bincount(_ops.tensor(arr), weights=weights, minlength=minlength or 0)
+    found = _ops.k.bincount(_ops.tensor(arr), weights=weights, minlength=minlength or 0)
+    return _ops.cast(found if maxlength is None else found[:maxlength], dtype if weights is None else found.dtype)
 
 
 def segment_sum(data, segment_ids, name=None):
     return _ops.k.segment_sum(_ops.tensor(data), _ops.tensor(segment_ids))
+
+
+def _segments(function, neutral=0):
+    """Of sorted ids, as many as the last one says; what has no rows is `neutral`."""
+
+    def reduce(data, segment_ids, num_segments=None, name=None):
+        x, ids = _ops.tensor(data), _ops.tensor(segment_ids)
+        return function(x, ids, int(_ops.np.asarray(ids).max(initial=-1)) + 1 if num_segments is None else _ops.static(num_segments))
+
+    return reduce
+
+
+def _mean_of_segments(x, ids, count):
+    rows = _ops.k.segment_sum(_ops.k.ones_like(ids, dtype=x.dtype.name), ids, count)
+    return _ops.k.segment_sum(x, ids, count) / _ops.k.reshape(_ops.k.maximum(rows, 1), [-1] + [1] * (x.ndim - 1))
+
+
+segment_max, segment_min = unsorted_segment_max, unsorted_segment_min = _segments(_ops.k.segment_max), _segments(_ops.k.segment_min)
+segment_prod = unsorted_segment_prod = _segments(_ops.k.segment_prod)
+segment_mean = unsorted_segment_mean = _segments(_mean_of_segments)
+
+
+def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
+    if exclusive:
+        raise NotImplementedError("[tf.math.cumulative_logsumexp] expected exclusive=False")
+    x = _ops.tensor(x)
+    top = _ops.k.stop_gradient(_ops.k.max(x, axis=axis, keepdims=True))
+    return _ops.k.log(cumsum(_ops.k.exp(x - top), axis, reverse=reverse)) + top
+
+
+def zero_fraction(value, name=None):
+    x = _ops.tensor(value)
+    return _ops.k.mean(_ops.k.cast(x == 0, "float32"))
 
 
 def unsorted_segment_sum(data, segment_ids, num_segments, name=None):

@@ -1,6 +1,6 @@
 from plimsoll_tensorflow import hints as _hints
 from plimsoll_tensorflow import ops as _ops
-from plimsoll_tensorflow.api.math import in_top_k, l2_normalize, softmax, top_k  # noqa: F401
+from plimsoll_tensorflow.api.math import in_top_k, l2_normalize, softmax, top_k, zero_fraction  # noqa: F401
 
 _k, _tensor = _ops.k, _ops.tensor
 relu, relu6, selu, silu, softplus, softsign, sigmoid, tanh = (
@@ -34,6 +34,12 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
 
 def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
     return _k.binary_crossentropy(_tensor(labels), _tensor(logits), from_logits=True)
+
+
+def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None, name=None):
+    z, x = _tensor(labels), _tensor(logits)
+    weight = 1 + (pos_weight - 1) * z
+    return (1 - z) * x + weight * (_k.log1p(_k.exp(-_k.abs(x))) + _k.relu(-x))
 
 
 def l2_loss(t, name=None):
@@ -97,5 +103,25 @@ def avg_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
     return _k.average_pool(_tensor(input), _inner(ksize), _inner(strides), _same(padding))
 
 
+def depth_to_space(input, block_size, data_format="NHWC", name=None):
+    return _k.depth_to_space(_tensor(input), block_size, _channels(data_format))
+
+
+def space_to_depth(input, block_size, data_format="NHWC", name=None):
+    return _k.space_to_depth(_tensor(input), block_size, _channels(data_format))
+
+
+def _channels(data_format):
+    return "channels_first" if data_format.startswith("NC") else "channels_last"
+
+
+def local_response_normalization(input, depth_radius=5, bias=1, alpha=1, beta=0.5, name=None):
+    x = _tensor(input)
+    squares = _k.pad(_k.square(x), [(0, 0)] * (x.ndim - 1) + [(depth_radius, depth_radius)])
+    near = sum(squares[..., i : i + x.shape[-1]] for i in range(2 * depth_radius + 1))
+    return x / (bias + alpha * near) ** beta
+
+
+lrn = local_response_normalization
 max_pool, avg_pool = max_pool2d, avg_pool2d
 __getattr__ = _hints.getter("nn")

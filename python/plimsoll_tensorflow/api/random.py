@@ -1,9 +1,9 @@
 import keras as _keras
 import numpy as _np
 
-from plimsoll_tensorflow import dataset as _dataset
 from plimsoll_tensorflow import hints as _hints
 from plimsoll_tensorflow import ops as _ops
+from plimsoll_tensorflow.dataset import seeds as _seeds
 
 _state = {"seed": None, "generator": None}
 
@@ -25,7 +25,7 @@ def set_seed(seed):
 
     seed = int(seed)
     _state.update(seed=seed % 2**31, generator=None, by_seed={})
-    _dataset.set_seed(seed % 2**63)
+    _seeds.set_seed(seed % 2**63)
     global_state.set_global_attribute("global_seed_generator", _keras.random.SeedGenerator(seed % 2**31))
 
 
@@ -64,8 +64,29 @@ def gamma(shape, alpha, beta=None, dtype="float32", seed=None, name=None):
 def shuffle(value, seed=None, name=None):
     x = _ops.tensor(value)
     if isinstance(x, _ops.StringTensor):
-        return _ops.StringTensor(x.array[_dataset.generator.permutation(len(x))])
+        return _ops.StringTensor(x.array[_seeds.generator.permutation(len(x))])
     return _keras.random.shuffle(x, seed=generator_for(seed))
+
+
+def log_uniform_candidate_sampler(true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None):
+    """Classes by Zipf's law, of which the first are the likelier, and how often each is expected."""
+    limit, count = _ops.static(range_max), _ops.static(num_sampled)
+    if unique and count > limit:
+        raise ValueError(f"[log_uniform_candidate_sampler] expected at most {limit} unique samples, got num_sampled={count}")
+    numbers = _np.random.default_rng(int(_np.asarray(_keras.random.randint((), 0, 2**31 - 1, "int32", seed=generator_for(seed)))))
+    drawn, tries = [], 0
+    while len(drawn) < count:
+        tries += 1
+        number = min(int(_np.exp(numbers.random() * _np.log(limit + 1))) - 1, limit - 1)
+        if not unique or number not in drawn:
+            drawn.append(number)
+
+    def expected(classes):
+        p = (_np.log(classes + 2.0) - _np.log(classes + 1.0)) / _np.log(limit + 1.0)
+        return (-_np.expm1(tries * _np.log1p(-p)) if unique else p * count).astype("float32")
+
+    drawn = _np.asarray(drawn, "int64")
+    return tuple(map(_ops.to_tensor, (drawn, expected(_np.asarray(_ops.tensor(true_classes))), expected(drawn))))
 
 
 def _pair(seed):

@@ -6,6 +6,7 @@ import numpy as _np
 from plimsoll_tensorflow import hints as _hints
 from plimsoll_tensorflow.dtypes import as_dtype as _as_dtype
 from plimsoll_tensorflow.ops import tensor as _tensor
+from plimsoll_tensorflow.ragged import RaggedTensor as _RaggedTensor
 from plimsoll_tensorflow.tensor import StringTensor as _StringTensor
 from plimsoll_tensorflow.tensor import to_tensor as _to_tensor
 
@@ -64,6 +65,8 @@ def join(inputs, separator="", name=None):
 
 
 def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
+    if isinstance(inputs, _RaggedTensor) and axis in (-1, 1):
+        return _StringTensor([separator.encode().join(row) for row in inputs.rows])
     array = _StringTensor(inputs).array
     if axis is None:
         return _StringTensor(separator.encode().join(array.reshape(-1)))
@@ -73,22 +76,28 @@ def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
     return _StringTensor(out)
 
 
+def _parts(function, input):
+    """Of one string its parts; of several a ragged tensor."""
+    array = _StringTensor(input).array
+    row = lambda text: _np.array([*function(text), None], object)[:-1]
+    if array.ndim == 0:
+        return _StringTensor(row(array[()]))
+    if array.ndim > 1:
+        raise NotImplementedError(f"[tf.strings] expected one string or a row of them, got shape {array.shape}")
+    return _RaggedTensor([row(text) for text in array])
+
+
 def split(input, sep=None, maxsplit=-1, name=None):
-    """Of one string: its parts. Several strings give a ragged tensor in TensorFlow, which is not here."""
-    text = _StringTensor(input).numpy()
-    if not isinstance(text, bytes):
-        raise NotImplementedError("[tf.strings.split] expected one string, got several, whose parts would be a ragged tensor: "
-                                  "split inside of Dataset.map before batching, or use tf.keras.layers.TextVectorization.")
     sep = sep.numpy() if isinstance(sep, _StringTensor) else sep.encode() if isinstance(sep, str) else sep
-    return _StringTensor(_np.array(text.split(sep or None, maxsplit), object))
+    return _parts(lambda text: text.split(sep or None, maxsplit), input)
 
 
 def bytes_split(input, name=None):
-    return _StringTensor(_np.array([bytes([b]) for b in _StringTensor(input).numpy()], object))
+    return _parts(lambda text: [bytes([b]) for b in text], input)
 
 
 def unicode_split(input, input_encoding, name=None, **options):
-    return _StringTensor(_np.array([c.encode() for c in _StringTensor(input).numpy().decode()], object))
+    return _parts(lambda text: [c.encode() for c in text.decode(input_encoding)], input)
 
 
 def as_string(input, precision=-1, name=None, **options):
@@ -104,7 +113,7 @@ def to_number(input, out_type="float32", name=None):
 
 
 def format(template, inputs, placeholder="{}", summarize=3, name=None):
-    from plimsoll_tensorflow.ops import _summary
+    from plimsoll_tensorflow.ops.printing import _summary
 
     text = template
     for x in inputs if isinstance(inputs, (list, tuple)) else [inputs]:

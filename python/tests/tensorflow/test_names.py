@@ -32,6 +32,32 @@ def test_nothing_is_installed_by_importing_plimsoll():
     assert done.stdout.split() == ["False", "False"], done.stderr
 
 
+NONE = "import importlib.machinery as m\n" \
+    "find = m.PathFinder.find_spec\n" \
+    "m.PathFinder.find_spec = lambda name, *rest: None if name == 'tensorflow' else find(name, *rest)\n"
+LOADED = "from IPython.core.interactiveshell import InteractiveShell\n" \
+    "shell = InteractiveShell.instance()\n" \
+    "shell.run_line_magic('load_ext', 'plimsoll')\n"
+
+
+def test_the_extension_offers_ours_where_none_is_installed():
+    done = run(NONE + LOADED + "import sys, importlib.util\nprint('keras' in sys.modules, importlib.util.find_spec('tensorflow') is not None)\n"
+               "import tensorflow as tf\nprint(tf.__version__, tf.constant([1, 2]).dtype, tf.keras.layers.Dense(2)(tf.ones((1, 3))).shape)")
+    assert done.stdout.splitlines()[-2:] == ["False True", f"{tf.__version__} <dtype: 'int32'> (1, 2)"], done.stderr
+
+
+def test_the_extension_offers_nothing_to_keras():
+    done = run(NONE + LOADED + "import keras\nfrom keras.src.utils.module_utils import tensorflow as lazy\nprint(lazy.available)")
+    assert done.stdout.split()[-1:] == ["False"], done.stderr
+
+
+def test_the_extension_leaves_a_real_tensorflow_alone_and_takes_its_offer_back():
+    done = run(REAL + LOADED + "import importlib.util\nprint(importlib.util.find_spec('tensorflow').origin)")
+    assert done.stdout.split()[-1:] != ["None"], done.stderr
+    done = run(NONE + LOADED + "shell.run_line_magic('unload_ext', 'plimsoll')\nimport importlib.util\nprint(importlib.util.find_spec('tensorflow'))")
+    assert done.stdout.split()[-1:] == ["None"], done.stderr
+
+
 def test_a_missing_name_says_what_to_use():
     with pytest.raises(AttributeError, match="tf.saved_model is not covered.*model.save"):
         tf.saved_model

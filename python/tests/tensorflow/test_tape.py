@@ -120,3 +120,19 @@ def test_integers_have_no_gradient():
         tape.watch(x)
         y = x * 2
     assert tape.gradient(y, x) is None
+
+
+def test_a_constant_that_is_watched_inside_of_a_function_has_a_gradient():
+    x, scale = tf.constant([1.0, 2.0, 3.0]), tf.Variable(2.0)
+
+    @tf.function
+    def derivatives():
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = scale * x**3
+            first = tape.gradient(y, x)
+        return first, tape.gradient(first, x)
+
+    first, second = derivatives()
+    np.testing.assert_allclose(first, 6 * np.array([1.0, 4.0, 9.0]), rtol=1e-6)
+    np.testing.assert_allclose(second, 12 * np.array([1.0, 2.0, 3.0]), rtol=1e-6)

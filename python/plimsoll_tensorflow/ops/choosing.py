@@ -1,0 +1,120 @@
+"""Casts, gathers, scatters, orders: which elements, and as what."""
+import builtins
+
+import keras
+import numpy as np
+from keras import ops as k
+from keras_plimsoll.src import engine
+from keras_plimsoll.src.tensors import cast as backend_cast
+
+from plimsoll_tensorflow.dtypes import as_dtype
+from plimsoll_tensorflow.ops.operands import pair, shape_list, tensor
+from plimsoll_tensorflow.tensor import StringTensor, to_tensor
+
+
+def cast(x, dtype, name=None):
+    dtype = as_dtype(dtype)
+    if isinstance(x, keras.KerasTensor):
+        return k.cast(x, dtype.name)
+    x = tensor(x)
+    return x if dtype == "string" or x.dtype == dtype else backend_cast(x, dtype.name)
+
+
+def where(condition, x=None, y=None, name=None):
+    condition = tensor(condition)
+    if x is None:
+        return to_tensor(np.argwhere(np.asarray(condition)).astype("int64"))
+    x, y = pair(x, y)
+    return k.where(condition, x, y)
+
+
+def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
+    x, indices = tensor(params), tensor(indices)
+    if isinstance(x, StringTensor):
+        return StringTensor(np.take(x.array, np.asarray(indices), axis or 0))
+    if batch_dims:
+        axis = batch_dims if axis is None else axis
+        if batch_dims == 1 and axis == 1:
+            lead = k.expand_dims(k.arange(x.shape[0]), list(builtins.range(1, indices.ndim)))
+            return gather_nd(x, k.stack([k.broadcast_to(lead, indices.shape), k.cast(indices, "int32")], -1))
+        raise NotImplementedError("[tf.gather] expected batch_dims of 0 or 1 with axis=1: use keras.ops.take_along_axis")
+    return k.take(x, indices, axis or 0)
+
+
+def gather_nd(params, indices, batch_dims=0, name=None):
+    x, indices = tensor(params), tensor(indices)
+    return engine.call("gather_nd", x, backend_cast(indices, "int32"))
+
+
+def scatter_nd(indices, updates, shape, name=None):
+    return k.scatter(tensor(indices), tensor(updates), shape_list(shape))
+
+
+def tensor_scatter_nd_update(tensor_, indices, updates, name=None):
+    return k.scatter_update(tensor(tensor_), tensor(indices), tensor(updates))
+
+
+def tensor_scatter_nd_add(tensor_, indices, updates, name=None):
+    return k.scatter_update(tensor(tensor_), tensor(indices), tensor(updates), reduction="add")
+
+
+def boolean_mask(tensor_, mask, axis=None, name="boolean_mask"):
+    x, mask = tensor(tensor_), np.asarray(mask)
+    if isinstance(x, StringTensor):
+        return StringTensor(x.array[mask])
+    return k.take(k.reshape(x, [-1, *x.shape[mask.ndim:]]), to_tensor(np.flatnonzero(mask).astype("int32")), 0)
+
+
+def argmax(input, axis=None, output_type="int64", name=None):
+    return backend_cast(k.argmax(tensor(input), 0 if axis is None else axis), as_dtype(output_type).name)
+
+
+def argmin(input, axis=None, output_type="int64", name=None):
+    return backend_cast(k.argmin(tensor(input), 0 if axis is None else axis), as_dtype(output_type).name)
+
+
+def sort(values, axis=-1, direction="ASCENDING", name=None):
+    y = k.sort(tensor(values), axis)
+    return k.flip(y, axis) if direction == "DESCENDING" else y
+
+
+def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
+    x = tensor(values)
+    return backend_cast(k.argsort(-x if direction == "DESCENDING" else x, axis), "int32")
+
+
+def unique(x, out_idx="int32", name=None):
+    x = tensor(x)
+    values, first, inverse = np.unique(np.asarray(x), return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.argsort(order)
+    return to_tensor(values[order]), to_tensor(place[inverse].astype(as_dtype(out_idx).as_numpy_dtype))
+
+
+def top_k(input, k_=1, sorted=True, index_type="int32", name=None, **kwargs):
+    from collections import namedtuple
+
+    values, indices = k.top_k(tensor(input), kwargs.get("k", k_))
+    return namedtuple("TopKV2", "values indices")(values, indices)
+
+
+def histogram_fixed_width(values, value_range, nbins=100, dtype="int32", name=None):
+    counts, _ = np.histogram(np.clip(np.asarray(values), *np.asarray(value_range)), nbins, tuple(np.asarray(value_range)))
+    return to_tensor(counts.astype(as_dtype(dtype).as_numpy_dtype))
+
+
+def sequence_mask(lengths, maxlen=None, dtype="bool", name=None):
+    lengths = tensor(lengths)
+    most = int(np.asarray(lengths).max(initial=0)) if maxlen is None else int(np.asarray(maxlen))
+    return cast(k.arange(most, dtype="int32") < k.expand_dims(cast(lengths, "int32"), -1), dtype)
+
+
+def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=0, name=None):
+    x, lengths = tensor(input), cast(tensor(seq_lengths), "int32")
+    steps = k.arange(x.shape[seq_axis], dtype="int32")
+    length = k.expand_dims(lengths, 1)
+    places = k.where(steps < length, length - 1 - steps, steps)
+    if batch_axis > seq_axis:
+        places = k.transpose(places)
+    shape = [x.shape[a] if a in (seq_axis, batch_axis) else 1 for a in builtins.range(x.ndim)]
+    return k.take_along_axis(x, k.broadcast_to(k.reshape(places, shape), x.shape), axis=seq_axis)
