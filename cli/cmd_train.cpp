@@ -18,7 +18,7 @@ namespace {
 using namespace plimsoll;
 
 struct TrainOptions {
-  std::string model, save, plot, memory, memory_report;
+  std::string model, save, plot, memory, memory_report, micro_batch = "auto";
   cli::CompileOptions compile;
   cli::DataArguments data;
   std::string validation;
@@ -55,6 +55,7 @@ FitArgs fit_args(const TrainOptions& a, const Split& split) {
   FitArgs args;
   args.epochs = a.epochs;
   args.memory = a.memory;
+  args.micro_batch = a.micro_batch;
   args.verbose = a.json ? 0 : 1;
   if (split.validation) args.validation_data = split.validation->batch(a.batch);
   if (a.json) args.callbacks.push_back(cli::json_events());
@@ -134,6 +135,13 @@ void cmd_train(CLI::App& app) {
   command->add_option(
       "--memory", a->memory,
       "The line: 2GiB, 60%; of a device: cuda:0=4GiB. A run that cannot fit is refused before it starts");
+  command
+      ->add_option(
+          "--micro-batch", a->micro_batch,
+          "auto: under a line, a batch that fits in no other way is trained in parts, equal to rounding; "
+          "never: it is refused")
+      ->check(CLI::IsMember({"auto", "never"}))
+      ->capture_default_str();
   command->add_option("--memory-report", a->memory_report,
                       "Write a page with the bytes of a step by layer, before it starts (.html)");
   command->add_option("--seed", a->seed, "Makes weights, order and dropout repeatable")

@@ -4,6 +4,7 @@
 
 #include "plimsoll/error.h"
 #include "train/interrupt.h"
+#include "train/step_plan.h"
 #include "train/test_loop.h"
 
 namespace plimsoll {
@@ -51,7 +52,7 @@ FitLoop::FitLoop(Model model, const FitArgs& args, MakeData data, std::unique_pt
       args_(args),
       make_data_(std::move(data)),
       validation_(std::move(validation)),
-      line_(args.memory, body_.trainer),
+      line_(args.memory, may_cut_batch(args.micro_batch), body_.trainer),
       wants_logs_(false),
       bar_(body_.trainer, args.verbose, 0, args.epochs) {
   require(body_.trainer.compiled(), "fit",

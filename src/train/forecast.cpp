@@ -40,7 +40,8 @@ BatchTypes batch_types(const Model& model, int64_t batch_size) {
   return types;
 }
 
-MemoryForecast forecast(const Model& model, int64_t batch_size, const std::string& memory) try {
+MemoryForecast forecast(const Model& model, int64_t batch_size, const std::string& memory,
+                        const std::string& micro_batch) try {
   require(bool(model), "forecast", "expected a model, got none");
   require(batch_size > 0, "forecast", "expected a batch size > 0, got ", batch_size);
   ModelBody& body = model.body();
@@ -48,7 +49,8 @@ MemoryForecast forecast(const Model& model, int64_t batch_size, const std::strin
   require(!model.inputs().empty(), "forecast", "the model does not know its inputs; begin it with an Input");
   const int64_t line = memory.empty() ? account::kNoLimit : parse_memory(memory);
   const auto types = [&](int64_t batch) { return batch_types(model, batch); };
-  return forecast_step(body.trainer, types, batch_size, data::Settings().batches_held(), line);
+  return forecast_step(body.trainer, types, batch_size, data::Settings().batches_held(), line,
+                       may_cut_batch(micro_batch));
 } catch (const std::bad_alloc&) {
   no_memory("forecast");
 }
