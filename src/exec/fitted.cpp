@@ -109,27 +109,28 @@ void Maker::offer(FittedSteps& best, std::optional<FittedSteps> made) const {
   if (better) best = std::move(*made);
 }
 
-// The fewest parts that fit as they are, and half as many with values made again, which may take less time.
-// Where no number of parts fits as it is, the one with the smallest arena, with values made again.
+// Doubles the parts until they fit as they are, or do not help. Each number, with values made again, may take
+// less time than that, or, where a sum stands between the ranges, fit where none does as it is.
 void Maker::search(FittedSteps& best) {
-  constexpr double kLessThan = 0.95;  // of the bytes: else more parts do not help
-  constexpr int64_t kMost = 256;
+  constexpr double kLess = 0.95;  // of the bytes: else it did not help
+  constexpr int64_t kMostParts = 256;
+  constexpr size_t kMostNodes = 5000, kFewNodes = 2500;  // worth the time of a search: some seconds, or less
   const ArenaLine line = arena_line(options_);
-  int64_t smallest = best.line.unlimited, parts = 1;
-  for (int64_t k = 2; k <= kMost; k *= 2) {
-    const std::optional<FittedSteps> made = in_parts(k, nullptr, false);
-    if (!made) break;
+  int64_t smallest = best.line.unlimited;
+  bool helped = true;
+  for (int64_t k = 2; k <= kMostParts; k *= 2) {
+    std::optional<FittedSteps> made = in_parts(k, nullptr, false);
+    if (!made) return;
     const int64_t arena = made->steps->plan().arena_bytes();
-    const bool fits = arena <= line(arena, made->steps->bytes());
-    if (!fits && arena > kLessThan * static_cast<double>(smallest)) break;
-    smallest = arena;
-    parts = k;
-    if (fits) break;
+    const size_t nodes = made->steps->graph().nodes().size();
+    made->line.fits = arena <= line(arena, made->steps->bytes());
+    const bool fits = made->line.fits, helps = fits || arena < kLess * static_cast<double>(smallest);
+    if (!fits && nodes <= (helps ? kMostNodes : kFewNodes)) offer(best, in_parts(k, line, false));
+    offer(best, std::move(made));
+    if (fits || !(helps || helped)) return;
+    helped = helps || k == 2;
+    smallest = std::min(smallest, arena);
   }
-  if (parts == 1) return;
-  offer(best, in_parts(parts, line, false));
-  if (parts > 2) offer(best, in_parts(parts / 2, line, false));
-  if (!best.line.fits && in_parts(2 * parts, nullptr, false)) offer(best, in_parts(2 * parts, line, false));
 }
 
 FittedSteps Maker::fit(const Graph& graph) {
