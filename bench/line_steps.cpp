@@ -1,4 +1,5 @@
-// What a step takes under a line: each model at 50, 30 and 20 % of the arena it has without one.
+// What a step takes under a line: each model at 50, 30 and 20 % of the arena it has without one, and the
+// least there is.
 //   line_steps [--plan] [--rounds N] [MODEL ...]       --plan: what the planner expects, without running
 #include <algorithm>
 #include <chrono>
@@ -35,12 +36,27 @@ struct Arguments {
 
 void print_plan(const Contender& c, int64_t all, double planning, const MemoryReport& m) {
   std::printf(
-      "  %3d %%: arena %8.2f MiB (%5.1f %%)  %s  expected %.3fx (bound %.3fx)  %lld run again  planned in "
-      "%.2f s\n",
+      "  %3d %%: arena %8.2f MiB (%5.1f %%)  %s  expected %.3fx (bound %.3fx)  %lld run again  %lld parts  "
+      "planned in %.2f s\n",
       c.share, static_cast<double>(m.arena) / (1 << 20),
       100.0 * static_cast<double>(m.arena) / static_cast<double>(all), m.fits ? "fits" : "DOES NOT FIT",
       1 + m.extra_seconds / m.seconds, 1 + m.least_extra / m.seconds, static_cast<long long>(m.again),
-      planning);
+      static_cast<long long>(m.parts), planning);
+}
+
+// The smallest arena there is, bit by bit the same and with the batch cut.
+void print_least(const models::Model& model, int64_t all) {
+  for (const bool cut : {false, true}) {
+    models::Weights weights;
+    CompileOptions options;
+    options.memory = 0;
+    options.micro_batch = cut;
+    const MemoryReport m = Program::forecast(models::train_graph(model, weights, model.batch), options);
+    std::printf("  least%s: arena %8.2f MiB (%5.1f %%)  expected %.3fx  %lld parts\n", cut ? " in parts" : "",
+                static_cast<double>(m.arena) / (1 << 20),
+                100.0 * static_cast<double>(m.arena) / static_cast<double>(all),
+                1 + m.extra_seconds / m.seconds, static_cast<long long>(m.parts));
+  }
 }
 
 void run_model(const models::Model& model, const Arguments& a) {
@@ -53,6 +69,7 @@ void run_model(const models::Model& model, const Arguments& a) {
     const Graph graph = models::train_graph(model, c->weights, model.batch);
     CompileOptions options;
     if (share < 100) options.memory = all * share / 100;
+    options.micro_batch = true;
     const auto start = Clock::now();
     const MemoryReport m = Program::forecast(graph, options);
     if (share == 100) all = m.arena;
@@ -62,6 +79,7 @@ void run_model(const models::Model& model, const Arguments& a) {
     c->program->run(inputs, c->outputs);
     list.push_back(std::move(c));
   }
+  print_least(model, all);
   for (int round = 0; round < a.rounds; ++round) {
     for (const auto& c : list) {
       const auto start = Clock::now();

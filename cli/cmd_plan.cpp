@@ -18,7 +18,7 @@ using namespace plimsoll;
 using Json = nlohmann::ordered_json;
 
 struct PlanArguments {
-  std::string model, memory, html, svg;
+  std::string model, memory, html, svg, micro_batch = "auto";
   cli::CompileOptions compile;
   int64_t batch = 32;
   bool json = false, hold_updates = false;
@@ -28,7 +28,7 @@ double times(double extra, const MemoryForecast& f) { return 1 + (f.seconds > 0 
 
 // What holding all updates back takes more; 0 if nothing is held.
 int64_t held_bytes(const PlanArguments& a, const Model& model, const MemoryForecast& f) {
-  return a.hold_updates ? f.total() - forecast(model, a.batch, a.memory).total() : 0;
+  return a.hold_updates ? f.total() - forecast(model, a.batch, a.memory, a.micro_batch).total() : 0;
 }
 
 std::string as_json(const MemoryForecast& f, int64_t batch, int64_t held) {
@@ -47,6 +47,8 @@ std::string as_json(const MemoryForecast& f, int64_t batch, int64_t held) {
             {"fits", f.fits},
             {"arena_without_line", f.unlimited},
             {"run_again", f.again},
+            {"parts", f.parts},
+            {"bit_identical", f.parts == 1},
             {"time", times(f.extra_seconds, f)},
             {"time_bound", times(f.least_extra, f)}};
   if (held != 0) j["held_updates"] = held;
@@ -60,7 +62,14 @@ std::string as_json(const MemoryForecast& f, int64_t batch, int64_t held) {
 
 std::string line_text(const MemoryForecast& f) {
   std::string text = fmt::format("line: {}: {}\n", memory_text(f.line), f.fits ? "fits" : "does not fit");
-  if (f.again > 0) {
+  if (f.parts > 1) {
+    text += fmt::format(
+        "  arena {} instead of {}: each batch is trained in {} parts, {:.2f} times the time of a step "
+        "expected. "
+        "Results equal those of whole batches to rounding, not bit by bit; --micro-batch never refuses "
+        "instead\n",
+        memory_text(f.arena), memory_text(f.unlimited), f.parts, times(f.extra_seconds, f));
+  } else if (f.again > 0) {
     text += fmt::format(
         "  arena {} instead of {}: {} operations run again, {:.2f} times the time of a step expected (no "
         "plan of this "
@@ -89,7 +98,7 @@ void run(const PlanArguments& a) {
   cli::check_writable("--svg", a.svg, {".svg"});
   Model model = cli::open_model(a.model);
   cli::compile(model, a.compile);
-  const MemoryForecast f = forecast(model, a.batch, a.memory, a.hold_updates);
+  const MemoryForecast f = forecast(model, a.batch, a.memory, a.micro_batch, a.hold_updates);
   const int64_t held = held_bytes(a, model, f);
   if (a.json) {
     fmt::print("{}\n", as_json(f, a.batch, held));
@@ -126,6 +135,11 @@ void cmd_plan(CLI::App& app) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_option("--memory", a->memory, "The line: 2GiB, 60%. Exits with 3 if the step cannot fit");
+  command
+      ->add_option("--micro-batch", a->micro_batch,
+                   "auto: a batch that fits in no other way is trained in parts; never: it does not fit")
+      ->check(CLI::IsMember({"auto", "never"}))
+      ->capture_default_str();
   command->add_option("--html", a->html, "Write a page with the bytes over the step by layer (.html)");
   command->add_option("--svg", a->svg, "The same as a picture alone (.svg)");
   command->add_flag("--hold-updates", a->hold_updates,

@@ -19,6 +19,7 @@ using namespace plimsoll;
 
 struct TrainOptions {
   std::string model, save, plot, memory, memory_report, memory_log, trace, on_nan, on_stall = "warn";
+  std::string micro_batch = "auto";
   cli::CompileOptions compile;
   cli::DataArguments data;
   std::string validation;
@@ -56,6 +57,7 @@ FitArgs fit_args(const TrainOptions& a, const Split& split) {
   FitArgs args;
   args.epochs = a.epochs;
   args.memory = a.memory;
+  args.micro_batch = a.micro_batch;
   args.verbose = a.json ? 0 : 1;
   args.on_nan = a.on_nan;
   args.hold_updates = a.hold_updates;
@@ -144,6 +146,13 @@ void cmd_train(CLI::App& app) {
   command->add_option(
       "--memory", a->memory,
       "The line: 2GiB, 60%; of a device: cuda:0=4GiB. A run that cannot fit is refused before it starts");
+  command
+      ->add_option(
+          "--micro-batch", a->micro_batch,
+          "auto: under a line, a batch that fits in no other way is trained in parts, equal to rounding; "
+          "never: it is refused")
+      ->check(CLI::IsMember({"auto", "never"}))
+      ->capture_default_str();
   command->add_option("--memory-report", a->memory_report,
                       "Write a page with the bytes of a step by layer, before it starts (.html)");
   command->add_option("--memory-log", a->memory_log, "Write what is held once a second (.csv)");

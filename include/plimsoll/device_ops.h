@@ -127,8 +127,11 @@ enum {
   OP(power, 2, 2, 1, 1, PLIMSOLL_OP_PRIMITIVE | PLIMSOLL_OP_ELEMENTWISE, "") \
   OP(qr, 1, 1, 2, 2, PLIMSOLL_OP_PRIMITIVE, "complete: bool = false") \
   OP(random_bits, 1, 1, 1, 1, PLIMSOLL_OP_PRIMITIVE, "shape: ints") \
+  OP(random_bits_at, 1, 1, 1, 1, 0, "first: integer, shape: ints") \
   OP(random_normal, 1, 1, 1, 1, PLIMSOLL_OP_PRIMITIVE, "dtype: dtype, mean: real = 0.0, shape: ints, stddev: real = 1.0") \
+  OP(random_normal_at, 1, 1, 1, 1, 0, "dtype: dtype, first: integer, mean: real = 0.0, shape: ints, stddev: real = 1.0") \
   OP(random_uniform, 1, 1, 1, 1, PLIMSOLL_OP_PRIMITIVE, "dtype: dtype, high: real = 1.0, low: real = 0.0, shape: ints") \
+  OP(random_uniform_at, 1, 1, 1, 1, 0, "dtype: dtype, first: integer, high: real = 1.0, low: real = 0.0, shape: ints") \
   OP(reciprocal, 1, 1, 1, 1, PLIMSOLL_OP_PRIMITIVE | PLIMSOLL_OP_ELEMENTWISE, "") \
   OP(reduce_and, 1, 1, 1, 1, PLIMSOLL_OP_PRIMITIVE, "axes: ints = [], keepdims: bool = false") \
   OP(reduce_max, 1, 1, 1, 1, PLIMSOLL_OP_PRIMITIVE, "axes: ints = [], keepdims: bool = false") \

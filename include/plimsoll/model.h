@@ -84,6 +84,10 @@ struct FitArgs {
   // the first batch, with Error{out_of_memory}: the bytes needed and allowed, the largest batch that fits,
   // the heaviest layers.
   std::string memory = {};
+  // "auto": under a line that somebody drew, a batch that fits in no other way is trained in parts, with sums
+  // over all of it: weights equal those of whole batches to rounding, not bit by bit, and fit() says so.
+  // "never": such a batch is refused.
+  std::string micro_batch = "auto";
   // What to do about a loss or a gradient that is NaN or infinite (watch.h). Empty: nothing, as Keras does.
   // "raise": NonFiniteError, which names the first operation whose results are not finite and what it read.
   // "skip": the step is left out, and so are its metrics. "warn": said once, then all is as without a watch.
@@ -142,6 +146,7 @@ struct MemoryForecast {
   int64_t least = 0;          // the least line that would do
   int64_t largest_batch = 0;  // that fits under it; 0: none
   int64_t again = 0;          // operations that run once more in a step
+  int64_t parts = 1;          // that a batch is trained in; above 1: equal to rounding, not bit by bit
   double seconds = 0;         // of a step without these, of these, and the fewest that could do; estimated
   double extra_seconds = 0;
   double least_extra = 0;
@@ -238,10 +243,10 @@ class Sequential : public Model {
 
 // Plans a training step without running it. Requires: the model is compiled and knows its inputs. Targets are
 // taken to be as the loss wants them: class numbers for sparse cross-entropies, else tensors like the
-// outputs. `memory` (optional): a line as in FitArgs, of the host; what a fit() of this model alone would do
-// under it. `hold_updates` as there.
+// outputs. `memory`, `micro_batch` and `hold_updates` (optional): as in FitArgs, of the host; what a fit() of
+// this model alone would do under that line.
 MemoryForecast forecast(const Model& model, int64_t batch_size, const std::string& memory = "",
-                        bool hold_updates = false);
+                        const std::string& micro_batch = "auto", bool hold_updates = false);
 
 // Throws Error{bad_file} with the place, {unsupported} naming a layer that is not known.
 Model load_model(const std::filesystem::path& path);

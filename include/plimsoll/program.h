@@ -32,7 +32,12 @@ struct CompileOptions {
   // put in another order, and values dropped and made again: slower, with the same results bit by bit.
   // Negative: what the limit of the account and the Budget of this thread leave.
   int64_t memory = -1;
+  // Consent to what is equal to rounding only (about 1e-6 of the largest element in float32): where nothing
+  // else fits under the line, the batch is cut into ranges of rows that run one after the other, and sums
+  // over it are added up range by range. The batch: the first axis of the inputs.
+  bool micro_batch = false;
   // For tests.
+  int64_t parts = 0;               // cut the batch into so many ranges, line or not
   bool reference_kernels = false;  // take each op's last kernel
   bool no_reuse = false;           // one buffer per value
   bool poison = false;             // fill dead bytes with 0xFF (as a run goes)
@@ -48,10 +53,11 @@ struct MemoryReport {
   // Only from forecast(): what each layer has in the arena when most is live, heaviest first.
   std::vector<std::pair<std::string, int64_t>> layers = {};
   // What the line (CompileOptions::memory) changes.
-  bool fits = true;          // false, from forecast() only: `arena` is the least that was found
-  int64_t unlimited = 0;     // the arena without a line
-  int64_t again = 0;         // nodes that run once more
-  double seconds = 0;        // of a step without them, estimated
+  bool fits = true;       // false, from forecast() only: `arena` is the least that was found
+  int64_t unlimited = 0;  // the arena without a line
+  int64_t again = 0;      // nodes that run once more
+  int64_t parts = 1;      // ranges of rows the batch is cut into; above 1: equal to rounding, not bit by bit
+  double seconds = 0;     // of a step without them, estimated
   double extra_seconds = 0;  // of what runs again, by the same estimate
   double least_extra = 0;    // no plan of the same order takes fewer of these
 };

@@ -127,6 +127,7 @@ nb::dict as_dict(const MemoryReport& r) {
   d["variables"] = r.variables;
   d["constants"] = r.constants;
   d["program"] = r.program;
+  d["parts"] = r.parts;
   d["layers"] = nb::cast(r.layers);
   return d;
 }
@@ -135,6 +136,8 @@ CompileOptions options_of(int threads, const std::string& device) {
   CompileOptions options;
   options.threads = threads;
   if (!device.empty()) options.device = find_device(device);
+  // Who has drawn a line wants what fits under it (docs/decisions/0050).
+  options.micro_batch = memory_use().limit != INT64_MAX;
   return options;
 }
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "common/log.h"
 #include "device/cpu/shared_primitives.h"
-#include "device/cpu/thread_pool.h"
 #include "exec/beat.h"
-#include "exec/device_steps.h"
+#include "exec/fitted.h"
 #include "exec/nonfinite.h"
 #include "exec/step_list.h"
 #include "memory/arena.h"
@@ -14,66 +14,22 @@
 #include "memory/buffer.h"
 #include "memory/charge.h"
 #include "memory/line.h"
-#include "passes/passes.h"
+#include "plan/row_jobs.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
 
 namespace plimsoll {
 namespace {
 
-PlanOptions plan_options(const CompileOptions& o) { return {.reuse = !o.no_reuse, .reorder = !o.no_reuse}; }
-
-// An arena of fewer bytes is not worth asking the system about.
-constexpr int64_t kMuch = 32 << 20;
-
-// What the lines around this thread leave for the arena, with what it has; what can be made again goes first.
-int64_t arena_left(int64_t wanted, int64_t program, const Arena* arena) {
-  const auto left = [&] {
-    int64_t bytes = account::left();
-    // Without a line, what the system has. Asked where it matters.
-    if (bytes == account::kNoLimit && wanted >= kMuch) bytes = line::room();
-    return bytes == account::kNoLimit ? kNoLine : bytes - program + (arena ? arena->bytes() : 0);
-  };
-  while (left() < wanted && account::reclaim()) {
-  }
-  return left();
-}
-
-ArenaLine arena_line(const CompileOptions& o) {
-  if (o.memory >= 0) return [line = o.memory](int64_t, int64_t) { return line; };
-  if (o.device) {
-    return [device = o.device](int64_t, int64_t) {
-      const DeviceAccount& account = device->account();
-      if (account.limit() == account::kNoLimit) return kNoLine;
-      return account.limit() - account.used() + device->arena_bytes();
-    };
-  }
-  return
-      [arena = o.arena](int64_t wanted, int64_t program) { return arena_left(wanted, program, arena.get()); };
-}
-
-StepOptions step_options(const CompileOptions& o) {
-  StepOptions s;
-  s.threads = available_threads(o.threads > 0 ? o.threads : hardware_threads());
-  s.reference_kernels = o.reference_kernels;
-  s.poison = o.poison;
-  s.plan = plan_options(o);
-  s.line = arena_line(o);
-  return s;
-}
-
-// The graph as what it will run on likes it.
-Graph prepared(const Graph& graph, const CompileOptions& o) {
-  return run_passes(graph, o.skip_passes, o.device ? o.device->capabilities() : cpu_capabilities());
-}
-
-MemoryReport report(const Steps& steps) {
+MemoryReport report(const FittedSteps& fitted) {
+  const Steps& steps = *fitted.steps;
   MemoryReport r;
   r.arena = steps.plan().arena_bytes();
   r.lower_bound = steps.plan().lower_bound();
   r.program = steps.bytes();
   r.kept = steps.kept();
-  const LineReport& line = steps.line();
+  const LineReport& line = fitted.line;
+  r.parts = fitted.parts;
   r.fits = line.fits;
   r.unlimited = line.unlimited;
   r.seconds = line.seconds;
@@ -123,16 +79,25 @@ std::vector<std::pair<std::string, int64_t>> layers_at_peak(const Graph& graph, 
   return sorted;
 }
 
-void check_fits(const Steps& steps, const CompileOptions& options) {
-  if (steps.line().fits) return;
-  MemoryLineError::Numbers n{.need = steps.line().unlimited, .least = steps.plan().arena_bytes()};
+void check_fits(const FittedSteps& fitted, const CompileOptions& options) {
+  if (fitted.line.fits) return;
+  const Steps& steps = *fitted.steps;
+  MemoryLineError::Numbers n{.need = fitted.line.unlimited, .least = steps.plan().arena_bytes()};
   n.line = std::max<int64_t>(arena_line(options)(n.need, steps.bytes()), 0);
   n.layers = layers_at_peak(steps.graph(), steps.plan());
-  throw MemoryLineError(
-      "program",
-      concat("the step needs ", memory_text(n.need), " for temporaries, at least ", memory_text(n.least),
-             " with values made again; the line leaves ", memory_text(n.line)),
-      std::move(n));
+  const std::string how = fitted.parts > 1 ? concat("in ", fitted.parts, " parts of the batch")
+                                           : std::string("with values made again");
+  throw MemoryLineError("program",
+                        concat("the step needs ", memory_text(n.need), " for temporaries, at least ",
+                               memory_text(n.least), " ", how, "; the line leaves ", memory_text(n.line)),
+                        std::move(n));
+}
+
+// What is not exact is said.
+void say_parts(int64_t parts, int64_t rows) {
+  warn("program", "to stay under the memory line, a batch of ", rows, " rows runs in ", parts,
+       " parts, with sums over all of it: results equal those of the whole batch to rounding, not bit by bit "
+       "(micro_batch \"never\" refuses instead)");
 }
 
 constexpr std::string_view kOneAtATime =
@@ -151,40 +116,33 @@ bool share_bytes(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 struct Program::Body {
-  Body(std::unique_ptr<Steps> list, std::shared_ptr<Arena> bytes)
-      : steps(std::move(list)), arena(std::move(bytes)), memory(report(*steps)) {
+  Body(FittedSteps fitted, std::shared_ptr<Arena> bytes)
+      : arena(std::move(bytes)), memory(report(fitted)), steps(std::move(fitted.steps)) {
     charge.set(Owner::programs, memory.program);
   }
 
-  static std::unique_ptr<Body> on_cpu(Graph graph, const CompileOptions& options);
-  static std::unique_ptr<Body> on_device(Graph graph, const CompileOptions& options);
+  static std::unique_ptr<Body> make(const Graph& graph, const CompileOptions& options);
 
   void check(std::span<const Tensor> inputs, std::span<Tensor> outputs) const;
   void check_apart(std::span<const Tensor> inputs, std::span<const Tensor> outputs, size_t i) const;
 
-  std::unique_ptr<Steps> steps;
   std::shared_ptr<Arena> arena;  // of the CPU; on a device there is nothing in it
   MemoryReport memory;
+  std::unique_ptr<Steps> steps;
   Charge charge;
 };
 
-std::unique_ptr<Program::Body> Program::Body::on_cpu(Graph graph, const CompileOptions& options) {
-  auto list = std::make_unique<StepList>(std::move(graph), step_options(options));
-  const std::shared_ptr<Arena> arena = options.arena ? options.arena : std::make_shared<Arena>(0);
-  StepList& steps = *list;
-  check_fits(steps, options);
-  auto body = std::make_unique<Body>(std::move(list), arena);
-  const InUse::Turn turn(arena->in_use(), "program", kOneAtATime);
-  arena->ensure(steps.plan().arena_bytes());
-  steps.bind_arena(arena->base());
+std::unique_ptr<Program::Body> Program::Body::make(const Graph& graph, const CompileOptions& options) {
+  FittedSteps fitted = fit_steps(graph, options, true);
+  check_fits(fitted, options);
+  if (fitted.parts > 1 && options.parts == 0) say_parts(fitted.parts, batch_rows(graph));
+  const bool own = options.device || !options.arena;
+  auto body = std::make_unique<Body>(std::move(fitted), own ? std::make_shared<Arena>(0) : options.arena);
+  if (options.device) return body;
+  const InUse::Turn turn(body->arena->in_use(), "program", kOneAtATime);
+  body->arena->ensure(body->steps->plan().arena_bytes());
+  static_cast<StepList&>(*body->steps).bind_arena(body->arena->base());
   return body;
-}
-
-std::unique_ptr<Program::Body> Program::Body::on_device(Graph graph, const CompileOptions& options) {
-  auto steps = std::make_unique<DeviceSteps>(std::move(graph), options.device, plan_options(options),
-                                             arena_line(options));
-  check_fits(*steps, options);
-  return std::make_unique<Body>(std::move(steps), std::make_shared<Arena>(0));
 }
 
 // Undefined outputs are made.
@@ -236,8 +194,7 @@ Program Program::compile(const Graph& graph, const CompileOptions& options) {
   line::ensure();
   try {
     const SharedPrimitives shared;
-    return Program(options.device ? Body::on_device(prepared(graph, options), options)
-                                  : Body::on_cpu(prepared(graph, options), options));
+    return Program(Body::make(graph, options));
   } catch (const std::bad_alloc&) {
     fail(ErrorKind::out_of_memory, "program", "no memory left to make a program of ", graph.nodes().size(),
          " nodes");
@@ -246,14 +203,9 @@ Program Program::compile(const Graph& graph, const CompileOptions& options) {
 
 MemoryReport Program::forecast(const Graph& graph, const CompileOptions& options) {
   const SharedPrimitives shared;
-  std::unique_ptr<Steps> steps;
-  if (options.device)
-    steps = std::make_unique<DeviceSteps>(prepared(graph, options), options.device, plan_options(options),
-                                          arena_line(options), false);
-  else
-    steps = std::make_unique<StepList>(prepared(graph, options), step_options(options));
-  MemoryReport r = report(*steps);
-  r.layers = layers_at_peak(steps->graph(), steps->plan());
+  const FittedSteps fitted = fit_steps(graph, options, false);
+  MemoryReport r = report(fitted);
+  r.layers = layers_at_peak(fitted.steps->graph(), fitted.steps->plan());
   return r;
 }
 

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstring>
 #include <optional>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "device/cpu/denormals.h"
 #include "device/cpu/thread_pool.h"
@@ -33,15 +35,59 @@ std::vector<const Tensor*> steady_values(const Graph& graph) {
   return steady;
 }
 
+// Nodes of one op, with the same attributes and types, that read the same steady values: one kernel does for
+// all of them. The ranges of a batch that is cut are such.
+class Alike {
+ public:
+  explicit Alike(const Graph& graph) : graph_(graph) {}
+
+  // An earlier node like this one, or this one.
+  NodeId first(NodeId n, const std::vector<const Tensor*>& steady) {
+    std::vector<NodeId>& list = by_hash_[hash(n)];
+    for (const NodeId other : list) {
+      if (same(n, other, steady)) return other;
+    }
+    list.push_back(n);
+    return n;
+  }
+
+ private:
+  size_t hash(NodeId n) const {
+    const Node& node = graph_.node(n);
+    size_t h = std::hash<const void*>()(node.op) * 31 + node.attrs.hash();
+    for (const ValueId v : node.inputs) {
+      for (const int64_t size : graph_.type(v).shape) h = h * 1000003 + static_cast<size_t>(size);
+    }
+    return h;
+  }
+
+  bool same(NodeId a, NodeId b, const std::vector<const Tensor*>& steady) const {
+    const Node &x = graph_.node(a), &y = graph_.node(b);
+    const auto alike = [&](ValueId v, ValueId w) {
+      return graph_.type(v) == graph_.type(w) && steady[v] == steady[w];
+    };
+    return x.op == y.op && x.attrs == y.attrs &&
+           std::equal(x.inputs.begin(), x.inputs.end(), y.inputs.begin(), y.inputs.end(), alike);
+  }
+
+  const Graph& graph_;
+  std::unordered_map<size_t, std::vector<NodeId>> by_hash_;
+};
+
 std::vector<Kernel> prepare_all(const Graph& graph, const StepOptions& options, bool* parallel) {
   std::vector<Kernel> kernels(graph.nodes().size());
   StepOptions inside = options;
   inside.line = nullptr;  // what a sub-graph takes is scratch of its node
   const SubGraphCompiler compiler(inside);
   const std::vector<const Tensor*> storage = steady_values(graph);
+  Alike alike(graph);
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
     if (!has_code(node)) continue;
+    if (const NodeId first = alike.first(static_cast<NodeId>(n), storage); first != n) {
+      kernels[n] = kernels[first];
+      continue;
+    }
     std::vector<TensorType> in, out;
     std::vector<const Tensor*> steady;
     for (const ValueId v : node.inputs) {
@@ -102,15 +148,24 @@ void StepList::make_fit(const StepOptions& options) {
   graph_ = std::move(made.cloned->graph);
 }
 
+// Nodes that run again, and those alike, share theirs.
+template <class F>
+void StepList::each_kernel(F f) const {
+  std::unordered_set<const void*> seen;
+  for (const Kernel& k : kernels_) {
+    if (k.run && seen.insert(k.state.get()).second) f(k);
+  }
+}
+
 int64_t StepList::bytes() const {
   int64_t sum = graph_bytes(graph_);
-  for (size_t n = 0; n < kernels_.size(); ++n) sum += again_.empty() || !again_[n] ? kernels_[n].bytes : 0;
+  each_kernel([&](const Kernel& k) { sum += k.bytes; });
   return sum;
 }
 
 int64_t StepList::kept() const {
   int64_t sum = 0;
-  for (size_t n = 0; n < kernels_.size(); ++n) sum += again_.empty() || !again_[n] ? kernels_[n].kept : 0;
+  each_kernel([&](const Kernel& k) { sum += k.kept; });
   return sum;
 }
 

@@ -73,6 +73,8 @@ class StepList final : public Steps {
 
   int64_t scratch_bytes(NodeId node) const override { return kernels_[node].scratch; }
   void make_fit(const StepOptions& options);
+  template <class F>
+  void each_kernel(F f) const;
   void add_step(NodeId node);
   uint32_t add_arg(const Place& place);
   uint32_t add_arena_arg(int64_t offset);

@@ -20,6 +20,9 @@ namespace plimsoll {
 
 struct KernelDef;   // device/kernel.h
 class GradContext;  // graph/grad.h
+struct RowQuery;    // graph/rows.h
+struct RowSplit;
+struct RowPart;
 
 struct AttrDef {
   std::string_view name;
@@ -87,6 +90,11 @@ struct OpDef {
   bool alias = false;
   // Has an effect or a result that must not be shared or folded (random bits without a key, say).
   bool pure = true;
+  // (optional) How rows of a batch pass through it (graph/rows.h), so that it can run on some of them at a
+  // time. Element-wise ops get this without asking; of any other without it, a result may depend on all rows.
+  std::optional<RowSplit> (*rows)(const RowQuery& query) = nullptr;
+  // (optional) What runs on rows [first, first + count), where that is not the same op and attributes.
+  RowPart (*row_part)(const OpCall& whole, const RowSplit& split, int64_t first, int64_t count) = nullptr;
   // Test cases, and the dtypes the inputs without a fixed dtype are swept over.
   std::vector<OpCase> (*cases)() = nullptr;
   std::span<const DType> dtypes = {};

@@ -4,6 +4,7 @@
 #include "device/cpu/typed.h"
 #include "device/kernel.h"
 #include "graph/op.h"
+#include "graph/rows.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops.h"
 
@@ -53,6 +54,14 @@ Kernel prepare(const KernelQuery& q) {
                    [&](auto t) { return make_kernel<State, run<decltype(t), Max>>("rows", s); });
 }
 
+std::optional<RowSplit> rows(const RowQuery& q) {
+  const int axis = normalize_axis(q.call.attrs.integer("axis"), q.call.in[0].shape.rank(), q.call.op.name);
+  const int shift = q.call.attrs.flag("keepdims") ? 0 : 1;
+  const int from = q.rows.axis + (!q.is_input() && q.rows.axis >= axis ? shift : 0);
+  if (from == axis) return std::nullopt;
+  return RowSplit{{{from, q.rows.per}}, {{from - (from > axis ? shift : 0), q.rows.per}}};
+}
+
 std::vector<OpCase> cases() {
   return {{{{{5, 7}}}, {{"axis", int64_t{1}}}, false},
           {{{{5, 7}}}, {{"axis", int64_t{0}}, {"keepdims", true}}, false},
@@ -81,6 +90,7 @@ std::span<const OpDef> ops_arg_reduce() {
        .attrs = kAttrs,
        .infer = infer,
        .kernels = kMax,
+       .rows = rows,
        .cases = cases,
        .dtypes = kAllReal},
       {.name = "argmin",
@@ -88,6 +98,7 @@ std::span<const OpDef> ops_arg_reduce() {
        .attrs = kAttrs,
        .infer = infer,
        .kernels = kMin,
+       .rows = rows,
        .cases = cases,
        .dtypes = kAllReal},
   };

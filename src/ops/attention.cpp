@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "device/cpu/attention_kernels.h"
+#include "graph/rows.h"
 #include "ops/float_ops.h"
 #include "ops/vjp_parts.h"
 
@@ -226,6 +227,18 @@ std::vector<OpCase> cases_grad() {
   return list;
 }
 
+// A bias may have one row for all.
+std::optional<RowSplit> rows_of(const RowQuery& q, bool bias) {
+  std::string in(q.call.in.size(), 'b');
+  const Shape& own = q.call.in[3].shape;
+  if (bias && (own.rank() < 4 || own[0] != q.call.in[0].shape[0])) in[3] = '-';
+  return leading_rows(q, in, "b");
+}
+std::optional<RowSplit> rows(const RowQuery& q) {
+  return q.call.in.size() == 4 ? rows_of(q, true) : leading_rows(q, "b", "b");
+}
+std::optional<RowSplit> rows_grad(const RowQuery& q) { return rows_of(q, q.call.attrs.flag("bias")); }
+
 constexpr KernelDef kForward[] = {{.name = "highway", .prepare = prepare}};
 constexpr KernelDef kBackward[] = {{.name = "highway", .prepare = prepare_grad}};
 
@@ -244,6 +257,7 @@ std::span<const OpDef> ops_attention() {
        .decompose = decompose,
        .kernels = kForward,
        .cost = cost,
+       .rows = rows,
        .cases = cases,
        .dtypes = kFloats,
        .tolerance = kTolerance},
@@ -254,6 +268,7 @@ std::span<const OpDef> ops_attention() {
        .decompose = decompose_grad,
        .kernels = kBackward,
        .cost = cost_grad,
+       .rows = rows_grad,
        .cases = cases_grad,
        .dtypes = kFloats32Up,
        .tolerance = kTolerance},

@@ -4,6 +4,7 @@
 
 #include "device/cpu/pool_kernels.h"
 #include "graph/grad.h"
+#include "graph/rows.h"
 #include "ops/pool.h"
 #include "plimsoll/error.h"
 
@@ -49,6 +50,11 @@ Cost cost(const OpCall& call, std::span<const TensorType> out) {
   return c;
 }
 
+std::optional<RowSplit> rows(const RowQuery& q) { return leading_rows(q, "b", "b"); }
+RowPart row_part_grad(const OpCall& whole, const RowSplit& split, int64_t, int64_t count) {
+  return with_shape_attr("input_shape", whole, split, count);
+}
+
 std::vector<OpCase> cases() {
   std::vector<OpCase> list;
   for (const PoolCase& c : pool_cases()) list.push_back({.in = {{c.x}}, .attrs = pool_attrs(c.options)});
@@ -88,6 +94,7 @@ std::span<const OpDef> ops_average_pool() {
        .grad = grad,
        .kernels = kernels,
        .cost = cost,
+       .rows = rows,
        .cases = cases,
        .dtypes = kFloats},
       {.name = "average_pool_grad",
@@ -97,6 +104,8 @@ std::span<const OpDef> ops_average_pool() {
        .grad = grad_of_grad,
        .kernels = grad_kernels,
        .cost = cost,
+       .rows = rows,
+       .row_part = row_part_grad,
        .cases = grad_cases,
        .dtypes = kFloats},
   };

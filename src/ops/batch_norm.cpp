@@ -126,9 +126,8 @@ std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) {
   const Tensor x = wide(in[0]);
   const Ints axes = all_but_last(x);
   const Tensor m = sum(x, axes) / rows_of(x);
-  const Tensor centred = x - m;
-  const Tensor v = sum(square(centred), axes) / rows_of(x);
-  Tensor y = centred * (rsqrt(v + attrs.real("epsilon")) * wide(in[1])) + wide(in[2]);
+  const Tensor v = sum(square(x - m), axes) / rows_of(x);
+  Tensor y = (x + negative(m)) * (rsqrt(v + attrs.real("epsilon")) * wide(in[1])) + wide(in[2]);
   if (attrs.flag("residual")) y = y + wide(in[3]);
   if (has_relu("batch_norm", attrs)) y = relu(y);
   return {cast(y, in[0].dtype()), cast(m, in[1].dtype()), cast(v, in[1].dtype())};
@@ -141,10 +140,14 @@ std::vector<Tensor> decompose_grad(std::span<const Tensor> in, const Attrs& attr
   Tensor dz = wide(in[0]);
   if (relu) dz = where(greater(in[5], scalar_like(in[5], 0)), dz, scalar_like(dz, 0));
   const Tensor rstd = rsqrt(wide(in[4]) + attrs.real("epsilon"));
-  const Tensor normal = (x - wide(in[3])) * rstd;
-  const Tensor dbeta = sum(dz, axes), dgamma = sum(dz * normal, axes);
+  const Tensor mean = wide(in[3]);
+  // x - mean is written in four ways, here and above: one value for all of them would be kept from the first
+  // to the last, and where a batch is cut that is all rows of it.
+  const Tensor dbeta = sum(dz, axes), dgamma = negative(sum(dz * (mean - x), axes) * rstd);
+  // (dz - dbeta / rows - normal x * dgamma / rows) * gamma * rstd, of which only dz and x have rows.
   const double rows = rows_of(x);
-  Tensor dx = (dz - dbeta / rows - normal * (dgamma / rows)) * (gamma * rstd);
+  const Tensor of_dz = gamma * rstd, of_x = of_dz * rstd * (dgamma / -rows);
+  Tensor dx = dz * of_dz + (negative(mean) + x) * of_x - of_dz * (dbeta / rows);
   if (attrs.flag("input_relu")) dx = where(greater(x, scalar_like(x, 0)), dx, scalar_like(dx, 0));
   const DType type = in[1].dtype(), statistics = in[2].dtype();
   std::vector<Tensor> out{cast(dx, type), cast(dgamma, statistics), cast(dbeta, statistics)};

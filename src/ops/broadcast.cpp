@@ -1,5 +1,6 @@
 // broadcast_to: repeats along new axes and axes of size 1, as NumPy does.
 #include "device/cpu/tile.h"
+#include "graph/rows.h"
 #include "ops/complex_parts.h"
 #include "ops/elementwise.h"
 
@@ -23,6 +24,10 @@ Kernel prepare(const KernelQuery& q) {
   return program.build("broadcast_to", 2, q.threads);
 }
 
+RowPart row_part(const OpCall& whole, const RowSplit& split, int64_t, int64_t count) {
+  return with_shape_attr("shape", whole, split, count);
+}
+
 std::vector<OpCase> cases() {
   const std::pair<Shape, Ints> shapes[] = {
       {{}, {}},           {{}, {3, 5}},     {{1}, {1031}},    {{7, 1, 3}, {2, 7, 5, 3}},
@@ -39,6 +44,8 @@ constexpr OpDef kDefs[] = {{.name = "broadcast_to",
                             .infer = infer,
                             .grad = grad,
                             .kernels = kKernels,
+                            .rows = broadcast_rows,
+                            .row_part = row_part,
                             .cases = cases,
                             .dtypes = kAllReal}};
 

@@ -1,6 +1,7 @@
 // concatenate: tensors side by side along one axis.
 #include "device/cpu/strided_copy.h"
 #include "device/kernel.h"
+#include "graph/rows.h"
 #include "ops/elementwise.h"
 
 namespace plimsoll {
@@ -82,6 +83,7 @@ constexpr OpDef kDefs[] = {{.name = "concatenate",
                             .infer = infer,
                             .grad = grad,
                             .kernels = kKernels,
+                            .rows = rows_beside_axis,
                             .cases = cases,
                             .dtypes = kAllReal}};
 

@@ -6,6 +6,7 @@
 
 #include "device/cpu/conv_kernels.h"
 #include "graph/grad.h"
+#include "graph/rows.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops/math.h"
 
@@ -28,6 +29,8 @@ Cost cost(const OpCall& call, std::span<const TensorType> out) {
   const ConvGeometry g = conv_geometry("conv", call.in[0].shape, call.in[1].shape, call.attrs);
   return conv_cost(g, out[0].dtype);
 }
+
+std::optional<RowSplit> rows(const RowQuery& q) { return leading_rows(q, "b-", "b"); }
 
 std::vector<OpCase> cases() {
   std::vector<OpCase> list;
@@ -114,6 +117,7 @@ std::span<const OpDef> ops_conv() {
       .grad = grad,
       .kernels = kernels,
       .cost = cost,
+      .rows = rows,
       .cases = cases,
       .dtypes = kFloats,
       .tolerance = kConvTolerance,

@@ -5,6 +5,7 @@
 
 #include "device/cpu/conv_kernels.h"
 #include "graph/grad.h"
+#include "graph/rows.h"
 #include "ops/activate.h"
 #include "ops/conv.h"
 #include "plimsoll/error.h"
@@ -98,6 +99,14 @@ uint64_t in_place(const OpCall& call, int) {
   return e.residual < 0 ? 0 : uint64_t{1} << e.residual;
 }
 
+std::optional<RowSplit> rows(const RowQuery& q) {
+  std::string in(q.call.in.size(), '-');
+  in[0] = 'b';
+  if (const ConvEpilogue e = conv_epilogue(q.call.attrs); e.residual >= 0)
+    in[static_cast<size_t>(e.residual)] = 'b';
+  return leading_rows(q, in, "b");
+}
+
 std::vector<OpCase> cases() {
   static constexpr std::array<std::string_view, 7> kActivations = {"relu", "linear",    "sigmoid", "tanh",
                                                                    "gelu", "gelu_tanh", "silu"};
@@ -153,6 +162,7 @@ std::span<const OpDef> ops_conv_bias() {
       .kernels = kernels,
       .cost = cost,
       .in_place = in_place,
+      .rows = rows,
       .cases = cases,
       .dtypes = kFloats,
       .tolerance = kConvTolerance,

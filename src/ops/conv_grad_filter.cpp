@@ -3,6 +3,7 @@
 // operands.
 #include "device/cpu/conv_kernels.h"
 #include "graph/grad.h"
+#include "graph/rows.h"
 #include "ops/conv.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops/math.h"
@@ -44,6 +45,8 @@ Cost cost(const OpCall& call, std::span<const TensorType> out) {
   return conv_cost(conv_geometry("conv_grad_filter", call.in[0].shape, out[0].shape, call.attrs),
                    out[0].dtype);
 }
+
+std::optional<RowSplit> rows(const RowQuery& q) { return leading_rows(q, "b", "+"); }
 
 std::vector<OpCase> cases() {
   std::vector<OpCase> list;
@@ -87,6 +90,7 @@ std::span<const OpDef> ops_conv_grad_filter() {
       .grad = grad,
       .kernels = kernels,
       .cost = cost,
+      .rows = rows,
       .cases = cases,
       .dtypes = kFloats,
       .tolerance = kConvTolerance,

@@ -2,6 +2,7 @@
 // in both operands, so its own gradients are convolutions again.
 #include "device/cpu/conv_kernels.h"
 #include "graph/grad.h"
+#include "graph/rows.h"
 #include "ops/conv.h"
 #include "plimsoll/error.h"
 
@@ -28,6 +29,11 @@ void grad(GradContext& g) {
 Cost cost(const OpCall& call, std::span<const TensorType> out) {
   return conv_cost(conv_geometry("conv_grad_input", out[0].shape, call.in[1].shape, call.attrs),
                    out[0].dtype);
+}
+
+std::optional<RowSplit> rows(const RowQuery& q) { return leading_rows(q, "b-", "b"); }
+RowPart row_part(const OpCall& whole, const RowSplit& split, int64_t, int64_t count) {
+  return with_shape_attr("input_shape", whole, split, count);
 }
 
 std::vector<OpCase> cases() {
@@ -65,6 +71,8 @@ std::span<const OpDef> ops_conv_grad_input() {
       .grad = grad,
       .kernels = kernels,
       .cost = cost,
+      .rows = rows,
+      .row_part = row_part,
       .cases = cases,
       .dtypes = kFloats,
       .tolerance = kConvTolerance,

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "device/cpu/highway.h"
+#include "graph/rows.h"
 #include "ops/complex_parts.h"
 #include "ops/elementwise.h"
 
@@ -132,6 +133,10 @@ std::vector<OpCase> cases_cast() {
   return list;
 }
 
+std::optional<RowSplit> rows_bitcast(const RowQuery& q) {
+  return q.call.in[0].shape == q.out[0].shape ? rows_but(q, {}) : std::nullopt;
+}
+
 std::vector<OpCase> cases_bitcast() {
   return {{{{{3, 5}, -9, 9, DType::f32}}, {{"dtype", DType::i32}}, false},
           {{{{}, -9, 9, DType::i64}}, {{"dtype", DType::f64}}, false},
@@ -157,6 +162,7 @@ constexpr OpDef kDefs[] = {
      .infer = infer_bitcast,
      .grad = grad_bitcast,
      .alias = true,
+     .rows = rows_bitcast,
      .cases = cases_bitcast,
      .dtypes = kOneSize},
 };

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "device/cpu/softmax_kernels.h"
+#include "graph/rows.h"
 #include "ops/float_ops.h"
 
 namespace plimsoll {
@@ -166,6 +167,10 @@ std::vector<OpCase> cases() {
   return list;
 }
 
+std::optional<RowSplit> rows(const RowQuery& q) {
+  return q.call.in[0].shape.rank() < 2 ? std::nullopt : leading_rows(q, "b", "b");
+}
+
 constexpr KernelDef kSparse[] = {{.name = "highway", .prepare = prepare<run_sparse>}};
 constexpr KernelDef kSparseGrad[] = {{.name = "highway", .prepare = prepare<run_sparse_grad>}};
 constexpr KernelDef kDense[] = {{.name = "highway", .prepare = prepare<run_dense>}};
@@ -185,6 +190,7 @@ std::span<const OpDef> ops_cross_entropy() {
        .decompose = decompose_sparse,
        .kernels = kSparse,
        .cost = cost,
+       .rows = rows,
        .cases = cases<true, false>,
        .dtypes = kFloats,
        .tolerance = kTolerance},
@@ -195,6 +201,7 @@ std::span<const OpDef> ops_cross_entropy() {
        .kernels = kSparseGrad,
        .cost = cost,
        .in_place = logits,
+       .rows = rows,
        .cases = cases<true, true>,
        .dtypes = kFloats32Up,
        .tolerance = kTolerance},
@@ -205,6 +212,7 @@ std::span<const OpDef> ops_cross_entropy() {
        .decompose = decompose_dense,
        .kernels = kDense,
        .cost = cost,
+       .rows = rows,
        .cases = cases<false, false>,
        .dtypes = kFloats,
        .tolerance = kTolerance},
@@ -215,6 +223,7 @@ std::span<const OpDef> ops_cross_entropy() {
        .kernels = kDenseGrad,
        .cost = cost,
        .in_place = logits_or_targets,
+       .rows = rows,
        .cases = cases<false, true>,
        .dtypes = kFloats32Up,
        .tolerance = kTolerance},

@@ -6,6 +6,7 @@
 #include "device/kernel.h"
 #include "graph/grad.h"
 #include "graph/op.h"
+#include "graph/rows.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops.h"
 
@@ -162,6 +163,7 @@ std::span<const OpDef> ops_cumulative() {
        .grad = grad_sum,
        .kernels = kSum,
        .in_place = in_place,
+       .rows = rows_beside_axis,
        .cases = cases,
        .dtypes = kNumbers},
       {.name = "cumprod",
@@ -171,6 +173,7 @@ std::span<const OpDef> ops_cumulative() {
        .grad = grad_prod,
        .kernels = kProd,
        .in_place = in_place,
+       .rows = rows_beside_axis,
        .cases = cases,
        .dtypes = kNumbers},
       {.name = "cummax",
@@ -180,6 +183,7 @@ std::span<const OpDef> ops_cumulative() {
        .grad = grad_max,
        .kernels = kMax,
        .in_place = in_place,
+       .rows = rows_beside_axis,
        .cases = cases,
        .dtypes = kNumbers},
   };

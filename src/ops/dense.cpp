@@ -5,6 +5,7 @@
 #include "device/kernel.h"
 #include "graph/grad.h"
 #include "graph/op.h"
+#include "graph/rows.h"
 #include "ops/activate.h"
 #include "ops/float_ops.h"
 #include "plimsoll/error.h"
@@ -82,6 +83,12 @@ Cost cost(const OpCall& call, std::span<const TensorType> out) {
                    (elements(call.in[0]) + elements(call.in[1]) + elements(call.in[2]) + elements(out[0]))};
 }
 
+std::optional<RowSplit> rows(const RowQuery& q) {
+  const bool of_x = q.given == 0 || !q.is_input();
+  if (!of_x || q.rows.axis + 1 == q.call.in[0].shape.rank()) return std::nullopt;
+  return RowSplit{{q.rows, {}, {}}, {q.rows}};
+}
+
 std::vector<OpCase> cases() {
   std::vector<OpCase> out;
   for (const char* activation : {"linear", "relu", "sigmoid", "tanh", "gelu", "gelu_tanh", "silu"}) {
@@ -111,6 +118,7 @@ std::span<const OpDef> ops_dense() {
        .decompose = decompose,
        .kernels = kKernels,
        .cost = cost,
+       .rows = rows,
        .cases = cases,
        .dtypes = kFloats,
        .tolerance = 1e-5},  // sums of up to 65 products

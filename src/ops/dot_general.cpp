@@ -6,6 +6,7 @@
 #include "device/kernel.h"
 #include "graph/grad.h"
 #include "graph/op.h"
+#include "graph/rows.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops/complex.h"
 #include "plimsoll/ops/linalg.h"
@@ -160,6 +161,28 @@ Cost cost(const OpCall& call, std::span<const TensorType> out) {
                    (elements(call.in[0]) + elements(call.in[1]) + elements(out[0]))};
 }
 
+// Batch axes stay rows, contracted ones are summed over, free ones are rows of one operand and the result.
+std::optional<RowSplit> rows(const RowQuery& q) {
+  const BothAxes axes(q.call.in[0].shape, q.call.in[1].shape, q.call.attrs);
+  const size_t batch = axes.a.batch.size(), free = axes.a.free.size();
+  const auto place = [](const Ints& list, int axis) {
+    return static_cast<size_t>(std::find(list.begin(), list.end(), axis) - list.begin());
+  };
+  const auto at = [&](int64_t axis) { return Rows{static_cast<int>(axis), q.rows.per}; };
+  const auto of_result = [&](size_t to) -> RowSplit {
+    const Rows out = at(static_cast<int64_t>(to));
+    if (to < batch) return {{at(axes.a.batch[to]), at(axes.b.batch[to])}, {out}};
+    if (to < batch + free) return {{at(axes.a.free[to - batch]), {}}, {out}};
+    return {{{}, at(axes.b.free[to - batch - free])}, {out}};
+  };
+  if (!q.is_input()) return of_result(static_cast<size_t>(q.rows.axis));
+  const Axes& own = q.given == 0 ? axes.a : axes.b;
+  if (const size_t i = place(own.contract, q.rows.axis); i < own.contract.size())
+    return RowSplit{{at(axes.a.contract[i]), at(axes.b.contract[i])}, {{Rows::kSummed}}};
+  if (const size_t i = place(own.batch, q.rows.axis); i < batch) return of_result(i);
+  return of_result(batch + (q.given == 0 ? 0 : free) + place(own.free, q.rows.axis));
+}
+
 OpCase one_case(Shape a, Shape b, Ints a_contract, Ints b_contract, Ints a_batch = {}, Ints b_batch = {}) {
   return {.in = {{.shape = a}, {.shape = b}},
           .attrs = {{"a_contract", a_contract},
@@ -211,6 +234,7 @@ std::span<const OpDef> ops_dot_general() {
        .grad = grad,
        .kernels = kKernels,
        .cost = cost,
+       .rows = rows,
        .cases = cases,
        .dtypes = kNumbers,
        .tolerance = 1e-5},  // sums of up to 67 products, in another order than the oracle's

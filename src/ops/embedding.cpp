@@ -2,6 +2,7 @@
 // summed into a dense table, each row's terms in the order of the indices. Indices are read as take() reads
 // them.
 #include "device/cpu/embedding_kernels.h"
+#include "graph/rows.h"
 #include "ops/float_ops.h"
 
 namespace plimsoll {
@@ -101,6 +102,15 @@ std::vector<OpCase> cases_of(bool gradient) {
 std::vector<OpCase> cases() { return cases_of(false); }
 std::vector<OpCase> cases_grad() { return cases_of(true); }
 
+std::optional<RowSplit> rows(const RowQuery& q) {
+  if (q.given == 0 || q.rows.axis >= q.call.in[1].shape.rank()) return std::nullopt;
+  return RowSplit{{{}, q.rows}, {q.rows}};
+}
+std::optional<RowSplit> rows_grad(const RowQuery& q) {
+  if (!q.is_input() || q.rows.axis >= q.call.in[0].shape.rank()) return std::nullopt;
+  return RowSplit{{q.rows, q.rows}, {{Rows::kSummed}}};
+}
+
 constexpr KernelDef kForward[] = {{.name = "rows", .prepare = prepare}};
 constexpr KernelDef kBackward[] = {{.name = "rows", .prepare = prepare_grad}};
 
@@ -115,6 +125,7 @@ std::span<const OpDef> ops_embedding() {
        .decompose = decompose,
        .kernels = kForward,
        .cost = cost,
+       .rows = rows,
        .cases = cases,
        .dtypes = kFloats},
       {.name = "embedding_grad",
@@ -124,6 +135,7 @@ std::span<const OpDef> ops_embedding() {
        .grad = grad_grad,
        .decompose = decompose_grad,
        .kernels = kBackward,
+       .rows = rows_grad,
        .cases = cases_grad,
        .dtypes = kFloats},
   };

@@ -4,6 +4,7 @@
 
 #include <unordered_map>
 
+#include "graph/body_rows.h"
 #include "memory/buffer.h"
 #include "ops/elementwise.h"
 #include "plimsoll/contents.h"
@@ -264,6 +265,31 @@ uint64_t in_place(const OpCall& call, int out) {
   return mask;
 }
 
+std::optional<BodyRows> body_rows(const Graph& body, size_t given, const Rows& rows) {
+  const size_t inputs = body.inputs().size();
+  return BodyRows::find(
+      body, given < inputs ? body.inputs()[given].value : body.outputs()[given - inputs].value, rows);
+}
+
+std::optional<RowSplit> rows(const RowQuery& q) {
+  const Graph& body = *q.call.attrs.graph("body");
+  const std::optional<BodyRows> found = body_rows(body, q.given, q.rows);
+  if (!found) return std::nullopt;
+  RowSplit split;
+  for (const GraphInput& i : body.inputs()) split.in.push_back(found->rows(i.value));
+  for (const GraphOutput& o : body.outputs()) split.out.push_back(found->rows(o.value));
+  return split;
+}
+
+RowPart row_part(const OpCall& whole, const RowSplit& split, int64_t first, int64_t count) {
+  std::vector<Rows> all = split.in;
+  all.insert(all.end(), split.out.begin(), split.out.end());
+  size_t given = 0;
+  while (!all[given].cut()) ++given;
+  const std::optional<BodyRows> found = body_rows(*whole.attrs.graph("body"), given, all[given]);
+  return {&whole.op, {{"body", found->part(first, count)}}};
+}
+
 constexpr AttrDef kAttrs[] = {{"body", AttrKind::graph}};
 constexpr KernelDef kKernels[] = {{.name = "tiles", .prepare = prepare}};
 constexpr OpDef kDefs[] = {{.name = "fused",
@@ -273,7 +299,9 @@ constexpr OpDef kDefs[] = {{.name = "fused",
                             .decompose = decompose,
                             .kernels = kKernels,
                             .cost = cost,
-                            .in_place = in_place}};
+                            .in_place = in_place,
+                            .rows = rows,
+                            .row_part = row_part}};
 
 }  // namespace
 

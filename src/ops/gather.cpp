@@ -8,6 +8,7 @@
 #include "device/kernel.h"
 #include "graph/grad.h"
 #include "graph/op.h"
+#include "graph/rows.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops.h"
 
@@ -178,6 +179,26 @@ std::vector<OpCase> cases_gather_nd() {
           {{{{2, 3, 2, 5}}, {{3, 7, 3}, -4, 4, DType::i64}}, {}}};
 }
 
+// Axes of the result: those of x before `axis`, those of the indices, the rest of x.
+std::optional<RowSplit> rows_take(const RowQuery& q) {
+  const int axis = normalize_axis(q.call.attrs.integer("axis"), q.call.in[0].shape.rank(), "take");
+  const int count = q.call.in[1].shape.rank(), at = q.rows.axis;
+  const auto of_x = [&](int from) {
+    return RowSplit{{{from, q.rows.per}, {}}, {{from < axis ? from : from + count - 1, q.rows.per}}};
+  };
+  const auto of_indices = [&](int from) {
+    return RowSplit{{{}, {from, q.rows.per}}, {{axis + from, q.rows.per}}};
+  };
+  if (q.given == 0) return at == axis ? std::nullopt : std::optional(of_x(at));
+  if (q.given == 1) return of_indices(at);
+  if (at >= axis && at < axis + count) return of_indices(at - axis);
+  return of_x(at < axis ? at : at - count + 1);
+}
+std::optional<RowSplit> rows_gather_nd(const RowQuery& q) {
+  if (q.given == 0 || q.rows.axis + 1 >= q.call.in[1].shape.rank()) return std::nullopt;
+  return RowSplit{{{}, q.rows}, {q.rows}};
+}
+
 constexpr AttrDef kTakeAttrs[] = {{"axis", AttrKind::integer, "0"}};
 constexpr KernelDef kTake[] = {{.name = "reference", .prepare = prepare_take}};
 constexpr KernelDef kGather[] = {{.name = "reference", .prepare = prepare_gather_nd}};
@@ -236,6 +257,7 @@ std::span<const OpDef> ops_gather() {
        .infer = infer_take,
        .grad = grad_take,
        .kernels = kTake,
+       .rows = rows_take,
        .cases = cases_take,
        .dtypes = kAllReal},
       {.name = "gather_nd",
@@ -243,6 +265,7 @@ std::span<const OpDef> ops_gather() {
        .infer = infer_gather_nd,
        .grad = grad_gather_nd,
        .kernels = kGather,
+       .rows = rows_gather_nd,
        .cases = cases_gather_nd,
        .dtypes = kAllReal},
   };

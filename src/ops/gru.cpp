@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "device/cpu/gru_kernels.h"
+#include "graph/rows.h"
 #include "ops/float_ops.h"
 #include "ops/rnn_parts.h"
 
@@ -202,6 +203,9 @@ std::vector<OpCase> cases_of(bool gradient) {
 std::vector<OpCase> cases() { return cases_of(false); }
 std::vector<OpCase> cases_grad() { return cases_of(true); }
 
+std::optional<RowSplit> rows(const RowQuery& q) { return leading_rows(q, "bb-", "b"); }
+std::optional<RowSplit> rows_grad(const RowQuery& q) { return leading_rows(q, "bb--b", "b+++b"); }
+
 constexpr KernelDef kForward[] = {{.name = "highway", .prepare = prepare}};
 constexpr KernelDef kBackward[] = {{.name = "highway", .prepare = prepare_grad}};
 
@@ -220,6 +224,7 @@ std::span<const OpDef> ops_gru() {
        .decompose = decompose,
        .kernels = kForward,
        .cost = cost,
+       .rows = rows,
        .cases = cases,
        .dtypes = kFloats,
        .tolerance = kTolerance},
@@ -230,6 +235,7 @@ std::span<const OpDef> ops_gru() {
        .decompose = decompose_grad,
        .kernels = kBackward,
        .cost = cost_grad,
+       .rows = rows_grad,
        .cases = cases_grad,
        .dtypes = kFloats32Up,
        .tolerance = kTolerance},

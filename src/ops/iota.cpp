@@ -1,6 +1,7 @@
 // iota: 0, 1, 2, ... along one axis.
 #include "common/half.h"
 #include "device/kernel.h"
+#include "graph/rows.h"
 #include "ops/elementwise.h"
 
 namespace plimsoll {
@@ -74,6 +75,14 @@ Kernel prepare(const KernelQuery& q) {
   }
 }
 
+std::optional<RowSplit> rows(const RowQuery& q) {
+  const int axis = normalize_axis(q.call.attrs.integer("axis"), q.out[0].shape.rank(), "iota");
+  return q.rows.axis == axis ? std::nullopt : std::optional(RowSplit{{}, {q.rows}});
+}
+RowPart row_part(const OpCall& whole, const RowSplit& split, int64_t, int64_t count) {
+  return with_shape_attr("shape", whole, split, count);
+}
+
 std::vector<OpCase> cases() {
   std::vector<OpCase> list;
   for (const DType t : kNumbers) {
@@ -87,8 +96,14 @@ std::vector<OpCase> cases() {
 constexpr AttrDef kAttrs[] = {
     {"axis", AttrKind::integer}, {"dtype", AttrKind::dtype}, {"shape", AttrKind::ints}};
 constexpr KernelDef kKernels[] = {{.name = "plain", .prepare = prepare}};
-constexpr OpDef kDefs[] = {
-    {.name = "iota", .arity = {0, 0}, .attrs = kAttrs, .infer = infer, .kernels = kKernels, .cases = cases}};
+constexpr OpDef kDefs[] = {{.name = "iota",
+                            .arity = {0, 0},
+                            .attrs = kAttrs,
+                            .infer = infer,
+                            .kernels = kKernels,
+                            .rows = rows,
+                            .row_part = row_part,
+                            .cases = cases}};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include "device/aligned.h"
 #include "device/cpu/half_rows.h"
 #include "device/cpu/layer_norm_kernels.h"
+#include "graph/rows.h"
 #include "ops/float_ops.h"
 
 namespace plimsoll {
@@ -159,6 +160,14 @@ std::vector<OpCase> cases_of(bool gradient) {
 std::vector<OpCase> cases() { return cases_of(false); }
 std::vector<OpCase> cases_grad() { return cases_of(true); }
 
+// The last axis is the one that is normalised.
+std::optional<RowSplit> rows(const RowQuery& q) {
+  return q.call.in[0].shape.rank() < 2 ? std::nullopt : leading_rows(q, "b-", "b");
+}
+std::optional<RowSplit> rows_grad(const RowQuery& q) {
+  return q.call.in[0].shape.rank() < 2 ? std::nullopt : leading_rows(q, "b-b", "b+");
+}
+
 constexpr KernelDef kForward[] = {{.name = "highway", .prepare = prepare}};
 constexpr KernelDef kBackward[] = {{.name = "highway", .prepare = prepare_grad}};
 
@@ -178,6 +187,7 @@ std::span<const OpDef> ops_layer_norm() {
        .kernels = kForward,
        .cost = cost,
        .in_place = take_x,
+       .rows = rows,
        .cases = cases,
        .dtypes = kFloats,
        .tolerance = kTolerance},
@@ -188,6 +198,7 @@ std::span<const OpDef> ops_layer_norm() {
        .kernels = kBackward,
        .cost = cost,
        .in_place = take_x_or_dy,
+       .rows = rows_grad,
        .cases = cases_grad,
        .dtypes = kFloats32Up,
        .tolerance = kTolerance},

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "device/cpu/lstm_kernels.h"
+#include "graph/rows.h"
 #include "ops/float_ops.h"
 #include "ops/rnn_parts.h"
 
@@ -209,6 +210,9 @@ std::vector<OpCase> cases_of(bool gradient) {
 std::vector<OpCase> cases() { return cases_of(false); }
 std::vector<OpCase> cases_grad() { return cases_of(true); }
 
+std::optional<RowSplit> rows(const RowQuery& q) { return leading_rows(q, "bbb-", "b"); }
+std::optional<RowSplit> rows_grad(const RowQuery& q) { return leading_rows(q, "bbb--b", "bb+++b"); }
+
 constexpr KernelDef kForward[] = {{.name = "highway", .prepare = prepare}};
 constexpr KernelDef kBackward[] = {{.name = "highway", .prepare = prepare_grad}};
 
@@ -227,6 +231,7 @@ std::span<const OpDef> ops_lstm() {
        .decompose = decompose,
        .kernels = kForward,
        .cost = cost,
+       .rows = rows,
        .cases = cases,
        .dtypes = kFloats,
        .tolerance = kTolerance},
@@ -237,6 +242,7 @@ std::span<const OpDef> ops_lstm() {
        .decompose = decompose_grad,
        .kernels = kBackward,
        .cost = cost_grad,
+       .rows = rows_grad,
        .cases = cases_grad,
        .dtypes = kFloats32Up,
        .tolerance = kTolerance},

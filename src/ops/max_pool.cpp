@@ -4,6 +4,7 @@
 
 #include "device/cpu/pool_kernels.h"
 #include "graph/grad.h"
+#include "graph/rows.h"
 #include "ops/pool.h"
 #include "plimsoll/error.h"
 
@@ -86,6 +87,11 @@ Cost cost(const OpCall& call, std::span<const TensorType> out) {
   return c;
 }
 
+std::optional<RowSplit> rows(const RowQuery& q) { return leading_rows(q, "b", "b"); }
+RowPart row_part_grad(const OpCall& whole, const RowSplit& split, int64_t, int64_t count) {
+  return with_shape_attr("input_shape", whole, split, count);
+}
+
 std::vector<OpCase> cases() {
   std::vector<OpCase> list;
   for (const PoolCase& c : pool_cases()) {
@@ -141,6 +147,7 @@ std::span<const OpDef> ops_max_pool() {
        .grad = grad,
        .kernels = kernels,
        .cost = cost,
+       .rows = rows,
        .cases = cases,
        .dtypes = kFloats},
       {.name = "max_pool_grad",
@@ -150,6 +157,8 @@ std::span<const OpDef> ops_max_pool() {
        .grad = grad_of_grad,
        .kernels = grad_kernels,
        .cost = cost,
+       .rows = rows,
+       .row_part = row_part_grad,
        .cases = grad_cases,
        .dtypes = kFloats},
       {.name = "max_pool_take",
@@ -159,6 +168,7 @@ std::span<const OpDef> ops_max_pool() {
        .grad = grad_of_take,
        .kernels = take_kernels,
        .cost = cost,
+       .rows = rows,
        .cases = take_cases,
        .dtypes = kFloats},
   };

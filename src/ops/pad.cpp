@@ -6,6 +6,7 @@
 #include "device/cpu/thread_pool.h"
 #include "device/kernel.h"
 #include "graph/elements.h"
+#include "graph/rows.h"
 #include "ops/elementwise.h"
 
 namespace plimsoll {
@@ -128,6 +129,14 @@ Kernel prepare(const KernelQuery& q) {
   return make_kernel<State, run>("strided copy", s);
 }
 
+std::optional<RowSplit> rows(const RowQuery& q) {
+  const size_t axis = static_cast<size_t>(q.rows.axis);
+  const Ints& interior = q.call.attrs.ints("interior");
+  const bool padded = q.call.attrs.ints("low")[axis] != 0 || q.call.attrs.ints("high")[axis] != 0 ||
+                      (!interior.empty() && interior[axis] != 0);
+  return padded ? std::nullopt : rows_but(q, {});
+}
+
 std::vector<OpCase> cases() {
   struct Row {
     Shape shape;
@@ -161,6 +170,7 @@ constexpr OpDef kDefs[] = {{.name = "pad",
                             .infer = infer,
                             .grad = grad,
                             .kernels = kKernels,
+                            .rows = rows,
                             .cases = cases,
                             .dtypes = kAllReal}};
 

@@ -2,6 +2,7 @@
 // sums wrap, float sums are kept in f64 on the way. Of nothing: 0, 1, the lowest or highest value, true,
 // false.
 #include "device/cpu/tile.h"
+#include "graph/rows.h"
 #include "ops/complex_parts.h"
 #include "ops/elementwise.h"
 
@@ -96,6 +97,32 @@ void grad_prod(GradContext& g) {
   g.set(0, transpose(reshape(dx, Shape(std::span<const int64_t>(moved))), back));
 }
 
+// Where each axis of the input is in the result; -1: nowhere.
+std::vector<int> axes_kept(const RowQuery& q) {
+  const int rank = q.call.in[0].shape.rank();
+  const auto is = reduced(q.call.attrs.ints("axes"), rank, q.call.op.name);
+  std::vector<int> kept;
+  for (int i = 0, at = 0; i < rank; ++i) {
+    const bool gone = is[static_cast<size_t>(i)];
+    kept.push_back(gone ? -1 : at);
+    if (!gone || q.call.attrs.flag("keepdims")) ++at;
+  }
+  return kept;
+}
+
+template <bool kSum>
+std::optional<RowSplit> rows(const RowQuery& q) {
+  const std::vector<int> kept = axes_kept(q);
+  if (q.is_input()) {
+    const int to = kept[static_cast<size_t>(q.rows.axis)];
+    if (to < 0 && !kSum) return std::nullopt;
+    return RowSplit{{q.rows}, {to < 0 ? Rows{Rows::kSummed} : Rows{to, q.rows.per}}};
+  }
+  const auto from = std::find(kept.begin(), kept.end(), q.rows.axis);
+  if (from == kept.end()) return std::nullopt;
+  return RowSplit{{{static_cast<int>(from - kept.begin()), q.rows.per}}, {q.rows}};
+}
+
 std::vector<OpCase> cases() {
   const std::pair<Shape, Ints> shapes[] = {
       {{}, {}},        {{7}, {0}},       {{1031}, {}},        {{33, 64}, {0}},
@@ -148,6 +175,7 @@ constexpr OpDef kDefs[] = {
      .grad = grad_sum,
      .kernels = kKernels<Fold::sum>,
      .cost = cost,
+     .rows = rows<true>,
      .cases = cases,
      .dtypes = kNumbers},
     {.name = "reduce_prod",
@@ -156,6 +184,7 @@ constexpr OpDef kDefs[] = {
      .grad = grad_prod,
      .kernels = kKernels<Fold::prod>,
      .cost = cost,
+     .rows = rows<false>,
      .cases = cases,
      .dtypes = kNumbers},
     {.name = "reduce_max",
@@ -164,6 +193,7 @@ constexpr OpDef kDefs[] = {
      .grad = grad_extremum,
      .kernels = kKernels<Fold::max>,
      .cost = cost,
+     .rows = rows<false>,
      .cases = cases_extremum,
      .dtypes = kAllReal},
     {.name = "reduce_min",
@@ -172,6 +202,7 @@ constexpr OpDef kDefs[] = {
      .grad = grad_extremum,
      .kernels = kKernels<Fold::min>,
      .cost = cost,
+     .rows = rows<false>,
      .cases = cases_extremum,
      .dtypes = kAllReal},
     {.name = "reduce_and",
@@ -179,6 +210,7 @@ constexpr OpDef kDefs[] = {
      .infer = infer,
      .kernels = kKernels<Fold::logical_and>,
      .cost = cost,
+     .rows = rows<false>,
      .cases = cases_bool,
      .dtypes = kBools},
     {.name = "reduce_or",
@@ -186,6 +218,7 @@ constexpr OpDef kDefs[] = {
      .infer = infer,
      .kernels = kKernels<Fold::logical_or>,
      .cost = cost,
+     .rows = rows<false>,
      .cases = cases_bool,
      .dtypes = kBools},
 };

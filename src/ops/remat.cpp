@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "graph/grad.h"
+#include "graph/rows.h"
 #include "ops/sub_graph.h"
 #include "ops/vjp_parts.h"
 
@@ -52,6 +53,15 @@ Kernel prepare_after(const KernelQuery& q) {
 uint64_t in_place_after(const OpCall&, int) { return 1; }
 void grad_after(GradContext& g) { g.set(0, g.dout()); }
 
+// It does not matter which rows of y are there.
+std::optional<RowSplit> rows_after(const RowQuery& q) {
+  if (q.given == 1) return std::nullopt;
+  const Shape& y = q.call.in[1].shape;
+  const int64_t count = q.count();
+  const bool has_rows = y.rank() > 0 && y[0] > 0 && y[0] % count == 0;
+  return RowSplit{{q.rows, has_rows ? Rows{0, y[0] / count} : Rows{}}, {q.rows}};
+}
+
 std::vector<OpCase> cases_after() {
   return {{{{{3, 5}}, {{2}}}, {}}, {{{{}}, {{0, 2}, -2, 2, DType::i32}}, {}}, {{{{0, 2}}, {{1}}}, {}}};
 }
@@ -70,6 +80,7 @@ constexpr OpDef kDefs[] = {{.name = "remat",
                             .grad = grad_after,
                             .kernels = kAfter,
                             .in_place = in_place_after,
+                            .rows = rows_after,
                             .cases = cases_after,
                             .dtypes = kAllReal}};
 

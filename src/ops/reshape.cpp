@@ -1,4 +1,5 @@
 // reshape: the same bytes under another shape. Runs nothing.
+#include "graph/rows.h"
 #include "ops/elementwise.h"
 
 namespace plimsoll {
@@ -13,6 +14,27 @@ std::vector<TensorType> infer(const OpCall& call) {
 
 void grad(GradContext& g) { g.set(0, reshape(g.dout(), g.in(0).shape())); }
 
+// Rows stay rows where as many elements come before them: an axis of the other shape holds a multiple of
+// them.
+std::optional<RowSplit> rows(const RowQuery& q) {
+  const Shape &own = q.shape(q.given), &other = q.shape(q.is_input() ? 1 : 0);
+  const auto before = [](const Shape& shape, int axis) {
+    int64_t count = 1;
+    for (int i = 0; i < axis; ++i) count *= shape[i];
+    return count;
+  };
+  const int64_t count = q.count(), first = before(own, q.rows.axis);
+  for (int axis = 0; axis < other.rank(); ++axis) {
+    if (before(other, axis) != first || other[axis] == 0 || other[axis] % count != 0) continue;
+    const Rows there{axis, other[axis] / count};
+    return q.is_input() ? RowSplit{{q.rows}, {there}} : RowSplit{{there}, {q.rows}};
+  }
+  return std::nullopt;
+}
+RowPart row_part(const OpCall& whole, const RowSplit& split, int64_t, int64_t count) {
+  return with_shape_attr("shape", whole, split, count);
+}
+
 std::vector<OpCase> cases() {
   return {{{{{6, 4}}}, {{"shape", Ints{2, 3, 4}}}},
           {{{{}}}, {{"shape", Ints{1, 1}}}},
@@ -26,6 +48,8 @@ constexpr OpDef kDefs[] = {{.name = "reshape",
                             .infer = infer,
                             .grad = grad,
                             .alias = true,
+                            .rows = rows,
+                            .row_part = row_part,
                             .cases = cases,
                             .dtypes = kAllReal}};
 

@@ -1,6 +1,7 @@
 // reverse: some axes run backwards.
 #include "device/cpu/strided_copy.h"
 #include "device/kernel.h"
+#include "graph/rows.h"
 #include "ops/elementwise.h"
 
 namespace plimsoll {
@@ -38,6 +39,13 @@ Kernel prepare(const KernelQuery& q) {
   return make_kernel<State, run>("strided copy", {copy, start});
 }
 
+std::optional<RowSplit> rows(const RowQuery& q) {
+  std::vector<int> axes;
+  for (const int64_t axis : q.call.attrs.ints("axes"))
+    axes.push_back(normalize_axis(axis, q.call.in[0].shape.rank(), "reverse"));
+  return rows_but(q, axes);
+}
+
 std::vector<OpCase> cases() {
   const std::pair<Shape, Ints> shapes[] = {
       {{7}, {0}}, {{5, 4}, {1}}, {{5, 4, 3}, {0, -1}}, {{0, 3}, {0}}, {{2, 3, 1, 5, 4}, {1, 3}}};
@@ -53,6 +61,7 @@ constexpr OpDef kDefs[] = {{.name = "reverse",
                             .infer = infer,
                             .grad = grad,
                             .kernels = kKernels,
+                            .rows = rows,
                             .cases = cases,
                             .dtypes = kAllReal}};
 

@@ -1,6 +1,7 @@
 // slice: x[start:limit:stride] on every axis.
 #include "device/cpu/strided_copy.h"
 #include "device/kernel.h"
+#include "graph/rows.h"
 #include "ops/elementwise.h"
 
 namespace plimsoll {
@@ -61,6 +62,17 @@ Kernel prepare(const KernelQuery& q) {
   return make_kernel<State, run>("strided copy", {copy, start});
 }
 
+std::optional<RowSplit> rows(const RowQuery& q) {
+  const size_t axis = static_cast<size_t>(q.rows.axis);
+  const Ints& strides = q.call.attrs.ints("strides");
+  if (q.call.in[0].shape[q.rows.axis] != q.out[0].shape[q.rows.axis]) return std::nullopt;
+  if (!strides.empty() && strides[axis] != 1) return std::nullopt;
+  return rows_but(q, {});
+}
+RowPart row_part(const OpCall& whole, const RowSplit& split, int64_t, int64_t count) {
+  return with_shape_attr("limits", whole, split, count);
+}
+
 std::vector<OpCase> cases() {
   struct Row {
     Shape shape;
@@ -88,6 +100,8 @@ constexpr OpDef kDefs[] = {{.name = "slice",
                             .infer = infer,
                             .grad = grad,
                             .kernels = kKernels,
+                            .rows = rows,
+                            .row_part = row_part,
                             .cases = cases,
                             .dtypes = kAllReal}};
 

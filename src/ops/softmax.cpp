@@ -1,6 +1,7 @@
 // softmax(x, axis): exp(x - max) / sum along one axis, log_softmax(x, axis): its logarithm, and the gradients
 // of both from y and dy.
 #include "device/cpu/softmax_kernels.h"
+#include "graph/rows.h"
 #include "ops/float_ops.h"
 
 namespace plimsoll {
@@ -106,6 +107,7 @@ std::span<const OpDef> ops_softmax() {
        .kernels = kSoftmax,
        .cost = cost,
        .in_place = any_input,
+       .rows = rows_beside_axis,
        .cases = cases,
        .dtypes = kFloats,
        .tolerance = kTolerance},
@@ -118,6 +120,7 @@ std::span<const OpDef> ops_softmax() {
        .kernels = kLogSoftmax,
        .cost = cost,
        .in_place = any_input,
+       .rows = rows_beside_axis,
        .cases = cases,
        .dtypes = kFloats,
        .tolerance = kTolerance},
@@ -129,6 +132,7 @@ std::span<const OpDef> ops_softmax() {
        .kernels = kSoftmaxGrad,
        .cost = cost,
        .in_place = any_input,
+       .rows = rows_beside_axis,
        .cases = cases_grad,
        .dtypes = kFloats,
        .tolerance = kTolerance},
@@ -140,6 +144,7 @@ std::span<const OpDef> ops_softmax() {
        .kernels = kLogSoftmaxGrad,
        .cost = cost,
        .in_place = any_input,
+       .rows = rows_beside_axis,
        .cases = cases_grad,
        .dtypes = kFloats,
        .tolerance = kTolerance},

@@ -9,6 +9,7 @@
 #include "device/kernel.h"
 #include "graph/grad.h"
 #include "graph/op.h"
+#include "graph/rows.h"
 #include "ops/axis_rows.h"
 #include "ops/sort_keys.h"
 #include "plimsoll/error.h"
@@ -131,6 +132,7 @@ std::span<const OpDef> ops_sort() {
                                     .grad = grad,
                                     .kernels = kKernels,
                                     .cost = cost,
+                                    .rows = rows_beside_axis,
                                     .cases = cases,
                                     .dtypes = kAllReal}};
   return defs;

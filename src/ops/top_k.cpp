@@ -7,6 +7,7 @@
 #include "device/kernel.h"
 #include "graph/grad.h"
 #include "graph/op.h"
+#include "graph/rows.h"
 #include "ops/axis_rows.h"
 #include "ops/sort_keys.h"
 #include "plimsoll/error.h"
@@ -78,6 +79,11 @@ void grad(GradContext& g) {
   g.set(0, put_along_axis(zero, g.out(1), g.dout(0), -1, "add"));
 }
 
+std::optional<RowSplit> rows(const RowQuery& q) {
+  const int last = q.call.in[0].shape.rank() - 1;
+  return rows_but(q, std::span(&last, 1));
+}
+
 std::vector<OpCase> cases() {
   return {{{{{23}}}, {{"k", int64_t{4}}}},
           {{{{5, 3, 6}}}, {{"k", int64_t{6}}}},
@@ -102,6 +108,7 @@ std::span<const OpDef> ops_top_k() {
                                     .grad = grad,
                                     .kernels = kKernels,
                                     .cost = cost,
+                                    .rows = rows,
                                     .cases = cases,
                                     .dtypes = kAllReal}};
   return defs;

@@ -1,6 +1,7 @@
 // transpose: axis i of the result is axis permutation[i] of the input.
 #include "device/cpu/strided_copy.h"
 #include "device/kernel.h"
+#include "graph/rows.h"
 #include "ops/elementwise.h"
 
 namespace plimsoll {
@@ -45,6 +46,16 @@ Kernel prepare(const KernelQuery& q) {
   return make_kernel<StridedCopy, run>("strided copy", copy);
 }
 
+std::optional<RowSplit> rows(const RowQuery& q) {
+  const Ints& order = q.call.attrs.ints("permutation");
+  for (size_t i = 0; i < order.size(); ++i) {
+    const int from = normalize_axis(order[i], q.call.in[0].shape.rank(), "transpose"),
+              to = static_cast<int>(i);
+    if (q.rows.axis == (q.is_input() ? from : to)) return RowSplit{{{from, q.rows.per}}, {{to, q.rows.per}}};
+  }
+  return std::nullopt;
+}
+
 std::vector<OpCase> cases() {
   const std::pair<Shape, Ints> shapes[] = {{{}, {}},
                                            {{7}, {0}},
@@ -67,6 +78,7 @@ constexpr OpDef kDefs[] = {{.name = "transpose",
                             .infer = infer,
                             .grad = grad,
                             .kernels = kKernels,
+                            .rows = rows,
                             .cases = cases,
                             .dtypes = kAllReal}};
 

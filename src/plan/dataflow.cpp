@@ -93,7 +93,8 @@ void Dataflow::find_in_place(const Capabilities* can) {
     const NodeCall call(graph_, n);
     for (size_t k = 0; k < call.out.size(); ++k) {
       const int out = static_cast<int>(k);
-      in_place_[r][k] = can ? can->in_place(call.call(), call.out, out) : op_in_place(call.call(), call.out, out);
+      in_place_[r][k] =
+          can ? can->in_place(call.call(), call.out, out) : op_in_place(call.call(), call.out, out);
     }
   }
 }

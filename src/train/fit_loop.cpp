@@ -6,6 +6,7 @@
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
 #include "train/interrupt.h"
+#include "train/step_plan.h"
 #include "train/test_loop.h"
 
 namespace plimsoll {
@@ -55,7 +56,7 @@ FitLoop::FitLoop(Model model, const FitArgs& args, MakeData data, std::unique_pt
       validation_(std::move(validation)),
       nans_(body_.trainer, args.on_nan, args.hold_updates),
       watch_(args),
-      line_(args.memory, body_.trainer),
+      line_(args.memory, may_cut_batch(args.micro_batch), body_.trainer),
       wants_logs_(false),
       bar_(body_.trainer, args.verbose, 0, args.epochs) {
   require(body_.trainer.compiled(), "fit",

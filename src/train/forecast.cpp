@@ -50,7 +50,7 @@ BatchTypes batch_types(const Model& model, int64_t batch_size) {
 }
 
 MemoryForecast forecast(const Model& model, int64_t batch_size, const std::string& memory,
-                        bool hold_updates) try {
+                        const std::string& micro_batch, bool hold_updates) try {
   require(bool(model), "forecast", "expected a model, got none");
   require(batch_size > 0, "forecast", "expected a batch size > 0, got ", batch_size);
   ModelBody& body = model.body();
@@ -59,7 +59,8 @@ MemoryForecast forecast(const Model& model, int64_t batch_size, const std::strin
   const int64_t line = memory.empty() ? account::kNoLimit : parse_memory(memory);
   const auto types = [&](int64_t batch) { return batch_types(model, batch); };
   const Held held(body.trainer, hold_updates);
-  return forecast_step(body.trainer, types, batch_size, data::Settings().batches_held(), line);
+  return forecast_step(body.trainer, types, batch_size, data::Settings().batches_held(), line,
+                       may_cut_batch(micro_batch));
 } catch (const std::bad_alloc&) {
   no_memory("forecast");
 }

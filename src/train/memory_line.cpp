@@ -54,15 +54,15 @@ std::string heaviest(const MemoryForecast& f) {
 // What the steps of a fit() hold, planned under its line.
 class FitPlan {
  public:
-  FitPlan(const Trainer& trainer, const Dataset& data, const Dataset* validation)
-      : trainer_(trainer), data_(data), validation_(validation) {}
+  FitPlan(const Trainer& trainer, bool micro_batch, const Dataset& data, const Dataset* validation)
+      : trainer_(trainer), micro_batch_(micro_batch), data_(data), validation_(validation) {}
 
   // Throws MemoryLineError if it cannot be held; else what the arena may have.
   int64_t check(const Budget* budget) const {
     const int64_t batch = batch_of(data_);
     Line line = nearest(budget);
     StepPlan p = plan(batch, line.left());
-    if (p.step.program.again > 0 || !p.fits) {
+    if (p.step.program.again > 0 || p.step.program.parts > 1 || !p.fits) {
       if (give_up_all()) line = nearest(budget);
       p = plan(batch, line.left());
     }
@@ -94,9 +94,9 @@ class FitPlan {
   int64_t beside_steps(int64_t batch, int64_t arena_line, bool* fit) const {
     int64_t sum = 0;
     const auto add = [&](StepKind kind, const BatchTypes& types) {
-      StepForecast f = trainer_.forecast(kind, types, account::kNoLimit);
+      StepForecast f = trainer_.forecast(kind, types, account::kNoLimit, micro_batch_);
       if (!trainer_.device() && f.program.arena > arena_line)
-        f = trainer_.forecast(kind, types, std::max<int64_t>(arena_line, 0));
+        f = trainer_.forecast(kind, types, std::max<int64_t>(arena_line, 0), micro_batch_);
       *fit = *fit && f.program.fits;
       sum += f.program_to_come;
     };
@@ -121,12 +121,12 @@ class FitPlan {
     };
     const int64_t room = left + arena_held();
     if (trainer_.device()) {
-      StepPlan p{.step = trainer_.forecast(StepKind::train, types, account::kNoLimit)};
+      StepPlan p{.step = trainer_.forecast(StepKind::train, types, account::kNoLimit, micro_batch_)};
       p.beside = p.need = beside(p.step);
       p.fits = p.beside <= room;
       return p;
     }
-    StepPlan p = plan_step(trainer_, StepKind::train, types, room, beside);
+    StepPlan p = plan_step(trainer_, StepKind::train, types, room, micro_batch_, beside);
     if (others == 0) return p;
     others = beside_steps(batch, p.fits ? p.arena_line : p.step.program.arena, &others_fit);
     p.beside = beside(p.step);
@@ -139,7 +139,8 @@ class FitPlan {
   StepPlan plan_on_device(int64_t batch, int64_t left) const {
     const BatchTypes types = types_of(data_, batch);
     const auto beside = [&](const StepForecast& f) { return more_on_device(f, 2 * types.charge()); };
-    return plan_step(trainer_, StepKind::train, types, left + trainer_.device()->arena_bytes(), beside);
+    return plan_step(trainer_, StepKind::train, types, left + trainer_.device()->arena_bytes(), micro_batch_,
+                     beside);
   }
 
   // Beside the arena, what is not there yet; inputs have two places.
@@ -197,7 +198,7 @@ class FitPlan {
 
   MemoryForecast forecast_of(int64_t batch) const {
     const auto types = [&](int64_t n) { return types_of(data_, n); };
-    return forecast_step(trainer_, types, batch, data_.batches_held(), account::kNoLimit);
+    return forecast_step(trainer_, types, batch, data_.batches_held(), account::kNoLimit, micro_batch_);
   }
 
   static std::string rest(int64_t least, int64_t largest, const MemoryForecast& f) {
@@ -216,13 +217,15 @@ class FitPlan {
   }
 
   const Trainer& trainer_;
+  bool micro_batch_;
   const Dataset& data_;
   const Dataset* validation_;
 };
 
 }  // namespace
 
-MemoryLine::MemoryLine(const std::string& memory, Trainer& trainer) : trainer_(trainer) {
+MemoryLine::MemoryLine(const std::string& memory, bool micro_batch, Trainer& trainer)
+    : trainer_(trainer), micro_batch_(micro_batch) {
   for (std::string_view rest = memory; !rest.empty();) {
     const std::string_view one = rest.substr(0, rest.find(','));
     draw(one);
@@ -253,7 +256,7 @@ MemoryLine::DeviceLine::~DeviceLine() {
 
 MemoryLine::~MemoryLine() {
   try {
-    trainer_.set_arena_line(account::kNoLimit);
+    trainer_.set_arena_line(account::kNoLimit, false);
   } catch (const Error&) {
     // Another thread uses the model: the next fit() draws its own.
   }
@@ -283,7 +286,7 @@ void MemoryLine::count_held(const Dataset& data, const Dataset* validation) {
 
 void MemoryLine::begin(const Dataset& data, const Dataset* validation) {
   line::ensure();
-  const FitPlan plan(trainer_, data, validation);
+  const FitPlan plan(trainer_, micro_batch_, data, validation);
   int64_t line = account::kNoLimit;
   if (trainer_.device()) line = plan.check_device();
   if (budget_) count_held(data, validation);
@@ -297,7 +300,8 @@ void MemoryLine::begin(const Dataset& data, const Dataset* validation) {
     const int64_t host = plan.check(budget_.get());
     if (!trainer_.device()) line = host;
   }
-  trainer_.set_arena_line(line);
+  // Without a line that somebody drew, nothing is cut.
+  trainer_.set_arena_line(line, micro_batch_ && line != account::kNoLimit);
   if (budget_) budget_->set_refusing(true);
 }
 

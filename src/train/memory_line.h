@@ -18,7 +18,8 @@ namespace plimsoll {
 // counts in it, and all that the model and the data hold. Belongs to the thread that made it.
 class MemoryLine {
  public:
-  MemoryLine(const std::string& memory, Trainer& trainer);
+  // micro_batch: a batch may be cut to fit.
+  MemoryLine(const std::string& memory, bool micro_batch, Trainer& trainer);
   ~MemoryLine();
   MemoryLine(const MemoryLine&) = delete;
   MemoryLine& operator=(const MemoryLine&) = delete;
@@ -31,6 +32,7 @@ class MemoryLine {
   void count_held(const Dataset& data, const Dataset* validation);
 
   Trainer& trainer_;
+  bool micro_batch_;
   // The line of a device while it lives; then the one before.
   class DeviceLine {
    public:

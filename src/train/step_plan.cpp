@@ -4,6 +4,7 @@
 
 #include "device/device.h"
 #include "memory/buffer.h"
+#include "plimsoll/error.h"
 
 namespace plimsoll {
 namespace {
@@ -27,6 +28,7 @@ MemoryForecast on_host(const Trainer& trainer, const StepForecast& f, int64_t da
           .fits = p.fits,
           .unlimited = p.unlimited,
           .again = p.again,
+          .parts = p.parts,
           .seconds = p.seconds,
           .extra_seconds = p.extra_seconds,
           .least_extra = p.least_extra};
@@ -44,23 +46,29 @@ MemoryForecast with_device(const Trainer& trainer, MemoryForecast m, int64_t bat
 
 }  // namespace
 
+bool may_cut_batch(const std::string& micro_batch) {
+  require(micro_batch == "auto" || micro_batch == "never", "fit",
+          "expected micro_batch \"auto\" or \"never\", got \"", micro_batch, "\"");
+  return micro_batch == "auto";
+}
+
 StepPlan plan_step(const Trainer& trainer, StepKind kind, const BatchTypes& types, int64_t room,
-                   const Beside& beside) {
-  StepPlan p{.step = trainer.forecast(kind, types, account::kNoLimit)};
+                   bool micro_batch, const Beside& beside) {
+  StepPlan p{.step = trainer.forecast(kind, types, account::kNoLimit, micro_batch)};
   p.beside = beside(p.step);
   p.arena_line = room == account::kNoLimit ? room : room - p.beside;
   p.need = p.bytes();
   // A plan under a line has more nodes, so that its Program takes more of the room.
   constexpr int kTries = 3;
   for (int i = 0; i < kTries && p.step.program.arena > p.arena_line; ++i) {
-    p.step = trainer.forecast(kind, types, std::max<int64_t>(p.arena_line, 0));
+    p.step = trainer.forecast(kind, types, std::max<int64_t>(p.arena_line, 0), micro_batch);
     p.beside = beside(p.step);
     if (!p.step.program.fits) break;
     p.arena_line = std::min(p.arena_line, room - p.beside);
   }
   p.fits = p.step.program.arena <= p.arena_line;
   if (!p.fits && p.step.program.fits) {
-    p.step = trainer.forecast(kind, types, 0);
+    p.step = trainer.forecast(kind, types, 0, micro_batch);
     p.beside = beside(p.step);
     p.arena_line = room - p.beside;
     p.fits = p.step.program.arena <= p.arena_line;
@@ -87,10 +95,10 @@ int64_t least_room(StepPlan smallest, const std::function<StepPlan(int64_t)>& pl
 }
 
 MemoryForecast forecast_step(const Trainer& trainer, const std::function<BatchTypes(int64_t)>& types,
-                             int64_t batch, int64_t batches_held, int64_t line) {
+                             int64_t batch, int64_t batches_held, int64_t line, bool micro_batch) {
   const auto plan = [&](int64_t n, int64_t room) {
     const int64_t data = types(n).charge() * batches_held;
-    return plan_step(trainer, StepKind::train, types(n), room, [&](const StepForecast& f) {
+    return plan_step(trainer, StepKind::train, types(n), room, micro_batch, [&](const StepForecast& f) {
       return on_host(trainer, f, data).total() - f.program.arena;
     });
   };

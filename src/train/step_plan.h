@@ -23,9 +23,9 @@ struct StepPlan {
 };
 
 // Steps of this kind with no more than `room` bytes for the arena and what is beside it. Where they cannot
-// fit, the plan with the smallest arena.
+// fit, the plan with the smallest arena. micro_batch: a batch may be cut.
 StepPlan plan_step(const Trainer& trainer, StepKind kind, const BatchTypes& types, int64_t room,
-                   const Beside& beside);
+                   bool micro_batch, const Beside& beside);
 
 // The largest batch below `batch` for which `fits` holds, 0 if none: what a step needs grows with the batch.
 int64_t largest_batch(int64_t batch, const std::function<bool(int64_t)>& fits);
@@ -40,6 +40,9 @@ BatchTypes batch_types(const Model& model, int64_t batch_size);
 
 // What a fit() of this model alone holds with such batches, under a line (kNoLimit: none).
 MemoryForecast forecast_step(const Trainer& trainer, const std::function<BatchTypes(int64_t)>& types,
-                             int64_t batch, int64_t batches_held, int64_t line);
+                             int64_t batch, int64_t batches_held, int64_t line, bool micro_batch);
+
+// What FitArgs::micro_batch says. Throws Error{invalid_argument} for anything but "auto" and "never".
+bool may_cut_batch(const std::string& micro_batch);
 
 }  // namespace plimsoll

@@ -150,15 +150,21 @@ const std::shared_ptr<Device>& Trainer::device() const {
   return *device_;
 }
 
-void Trainer::set_arena_line(int64_t bytes) {
-  if (bytes == arena_line_) return;
+void Trainer::set_arena_line(int64_t bytes, bool micro_batch) {
+  if (bytes == arena_line_ && micro_batch == micro_batch_) return;
   const InUse::Turn turn(in_use_, "fit", kOneAtATime);
   arena_line_ = bytes;
+  micro_batch_ = micro_batch;
   programs_.drop_if([&](const Ready& r) {
     const MemoryReport& m = r.program.memory();
-    return m.arena > bytes || m.again > 0;
+    return m.arena > bytes || m.again > 0 || m.parts > 1;
   });
   if (arena_->bytes() > bytes) arena_->trim(bytes);
+}
+
+void Trainer::set_parts(int64_t parts) {
+  parts_ = parts;
+  forget_programs();
 }
 
 void Trainer::forget_programs() {
@@ -258,12 +264,14 @@ void Trainer::trace_step(Trace& trace, StepKind kind, const BatchTypes& types, c
   trace.add_updates();
 }
 
-CompileOptions Trainer::compile_options(int64_t arena_line) const {
+CompileOptions Trainer::compile_options(int64_t arena_line, bool micro_batch) const {
   CompileOptions options;
   options.threads = args_.threads;
   options.arena = arena_;
   options.device = device();
   options.memory = arena_line;
+  options.micro_batch = micro_batch;
+  options.parts = parts_;
   return options;
 }
 
@@ -274,8 +282,9 @@ Trainer::Programs::Loan Trainer::make_program(StepKind kind, BatchTypes types) {
   std::unique_ptr<Objective> first;  // whose sums may be half made until there is a program
   trace_step(trace, kind, types, {optimizer_.get(), objective_ ? objective_ : first});
   const size_t hash = hash_step(kind, types);
+  const int64_t line = arena_line_ == account::kNoLimit ? -1 : arena_line_;
   Ready ready{kind, std::move(types), watching(kind),
-              Program::compile(graph, compile_options(arena_line_ == account::kNoLimit ? -1 : arena_line_))};
+              Program::compile(graph, compile_options(line, micro_batch_))};
   const int64_t bytes = ready.bytes();
   Programs::Loan loan = programs_.add(hash, std::move(ready), bytes);
   const int64_t copy = network_->count_params() * static_cast<int64_t>(sizeof(float));
@@ -284,7 +293,8 @@ Trainer::Programs::Loan Trainer::make_program(StepKind kind, BatchTypes types) {
   return loan;
 }
 
-StepForecast Trainer::forecast(StepKind kind, const BatchTypes& types, int64_t arena_line) const {
+StepForecast Trainer::forecast(StepKind kind, const BatchTypes& types, int64_t arena_line,
+                               bool micro_batch) const {
   require(compiled(), "forecast",
           "the model is not compiled; call compile() with an optimizer and a loss first");
   // Copies share the variables there are; those the step would add are the copies' alone.
@@ -296,7 +306,7 @@ StepForecast Trainer::forecast(StepKind kind, const BatchTypes& types, int64_t a
     const PlannedState planned;
     trace_step(trace, kind, types, {&optimizer, objective});
   }
-  StepForecast f{.program = Program::forecast(graph, compile_options(arena_line))};
+  StepForecast f{.program = Program::forecast(graph, compile_options(arena_line, micro_batch))};
   if (!has_program(kind, types)) f.program_to_come = f.program.program + f.program.constants;
   std::vector<VariablePtr> there = optimizer_->variables(), all = optimizer.variables();
   const auto add = [](std::vector<VariablePtr>& list, const std::vector<VariablePtr>& more) {
@@ -312,14 +322,14 @@ StepForecast Trainer::forecast(StepKind kind, const BatchTypes& types, int64_t a
   return f;
 }
 
-Program Trainer::planned(StepKind kind, const BatchTypes& types, int64_t arena_line) const {
+Program Trainer::planned(StepKind kind, const BatchTypes& types, int64_t arena_line, bool micro_batch) const {
   OptimizerState optimizer = *optimizer_;
   std::unique_ptr<Objective> objective = objective_ ? std::make_unique<Objective>(*objective_) : nullptr;
   Graph graph;
   Trace trace(graph, kind == StepKind::train);
   const PlannedState planned;
   trace_step(trace, kind, types, {&optimizer, objective});
-  CompileOptions options = compile_options(arena_line);
+  CompileOptions options = compile_options(arena_line, micro_batch);
   options.arena = nullptr;
   return Program::compile(graph, options);
 }

@@ -51,14 +51,16 @@ class Trainer {
   std::vector<Tensor> predict(std::span<const Tensor> x);
   // Makes the program of such steps ready, and with it every variable they use.
   void prepare(StepKind kind, const BatchTypes& types);
-  // What prepare() would take with this line for the arena (kNoLimit: none). Nothing changes but that a
-  // network whose input was not known is built.
-  StepForecast forecast(StepKind kind, const BatchTypes& types, int64_t arena_line) const;
+  // What prepare() would take with this line for the arena (kNoLimit: none), the batch cut where that is
+  // allowed. Nothing changes but that a network whose input was not known is built.
+  StepForecast forecast(StepKind kind, const BatchTypes& types, int64_t arena_line, bool micro_batch) const;
   // Such a program that is never run: its state has no bytes.
-  Program planned(StepKind kind, const BatchTypes& types, int64_t arena_line) const;
+  Program planned(StepKind kind, const BatchTypes& types, int64_t arena_line, bool micro_batch) const;
   // What the arena of the programs may have from now on; those that are planned otherwise are made anew.
   // kNoLimit: what the lines around leave when one is made.
-  void set_arena_line(int64_t bytes);
+  void set_arena_line(int64_t bytes, bool micro_batch);
+  // For tests: batches are cut into so many ranges, line or not.
+  void set_parts(int64_t parts);
   // Of the programs from now on.
   void set_threads(int threads);
   void set_device(const std::string& name);
@@ -110,7 +112,7 @@ class Trainer {
   // Returns whether the step's numbers are finite; undefined: nobody watches.
   Tensor trace_update(Trace& trace, const Parts& parts, std::span<const VariablePtr> weights,
                       const Tensor& loss, std::span<const Tensor> grads) const;
-  CompileOptions compile_options(int64_t arena_line) const;
+  CompileOptions compile_options(int64_t arena_line, bool micro_batch) const;
   NanWatching watching(StepKind kind) const { return kind == StepKind::train ? watching_ : NanWatching::off; }
   void put_inputs(const Batch& batch);
   Tensor class_weights(const Tensor& y) const;
@@ -124,6 +126,8 @@ class Trainer {
   std::shared_ptr<Budget> budget_;
   std::shared_ptr<Arena> arena_;
   int64_t arena_line_ = account::kNoLimit;
+  bool micro_batch_ = false;
+  int64_t parts_ = 0;
   Programs programs_;
   InUse in_use_;
   mutable std::optional<std::shared_ptr<Device>> device_;  // empty: not looked for yet

@@ -265,6 +265,18 @@ def random_normal(inputs, attrs, out):
     return (attrs["mean"] + attrs["stddev"] * both).reshape(shape)
 
 
+def random_bits(inputs, attrs, out):
+    return words(inputs[0], int(np.prod(attrs["shape"]))).reshape(attrs["shape"])
+
+
+def from_first(oracle):
+    """The elements from number `first` on, of a longer tensor."""
+    def run(inputs, attrs, out):
+        end = attrs["first"] + int(np.prod(attrs["shape"]))
+        return oracle(inputs, {**attrs, "shape": [end]}, out)[attrs["first"]:].reshape(attrs["shape"])
+    return run
+
+
 def fold_in(inputs, attrs, out):
     return philox(inputs[0], np.array([inputs[1]], np.uint64).reshape(1))[:2]
 
@@ -285,7 +297,10 @@ ORACLES = {
     "average_pool_grad": average_pool_grad,
     "batch_norm": batch_norm,
     "batch_norm_grad": batch_norm_grad,
-    "random_bits": lambda inputs, attrs, out: words(inputs[0], int(np.prod(attrs["shape"]))).reshape(attrs["shape"]),
+    "random_bits": random_bits,
+    "random_bits_at": from_first(random_bits),
+    "random_uniform_at": from_first(random_uniform),
+    "random_normal_at": from_first(random_normal),
     "random_uniform": random_uniform,
     "random_normal": random_normal,
     "fold_in": fold_in,

@@ -31,10 +31,12 @@ class Parity : public ::testing::TestWithParam<Model> {};
 INSTANTIATE_TEST_SUITE_P(Models, Parity, ::testing::ValuesIn(parity_models().begin(), parity_models().end()),
                          [](const auto& info) { return std::string(info.param.name); });
 
-TEST_P(Parity, LossCurveIsPyTorchs) {
-  const Model& model = GetParam();
+void expect_curve(const Model& model, const CompileOptions& options) {
   Weights weights;
-  Program program = Program::compile(train_graph(model, weights, model.batch));
+  Program program = Program::compile(train_graph(model, weights, model.batch), options);
+  if (options.parts > 1) {
+    EXPECT_EQ(program.memory().parts, options.parts);
+  }
   const auto first_seed = goldens().at("first_batch_seed").get<uint64_t>();
   const auto want = goldens().at("losses").at(std::string(model.name)).get<std::vector<double>>();
   for (size_t step = 0; step < want.size(); ++step) {
@@ -42,6 +44,15 @@ TEST_P(Parity, LossCurveIsPyTorchs) {
         program(sample_batch(model, model.batch, first_seed + 10 * (step % kBatches)))[0].item();
     ASSERT_NEAR(loss, want[step], kLossTolerance * std::fabs(want[step])) << "step " << step;
   }
+}
+
+TEST_P(Parity, LossCurveIsPyTorchs) { expect_curve(GetParam(), {}); }
+
+// The batch cut into ranges that run one after the other, not all of one length.
+TEST_P(Parity, LossCurveInPartsIsPyTorchs) {
+  CompileOptions options;
+  options.parts = 3;
+  expect_curve(GetParam(), options);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace plimsoll::testing {
 namespace {
 
 std::vector<Variant> variants() {
-  std::vector<Variant> all(3);
+  std::vector<Variant> all(4);
   all[0].name = "optimized";
   all[0].options.threads = 1;
   all[1].name = "optimized, two threads, dead bytes poisoned";
@@ -17,6 +17,10 @@ std::vector<Variant> variants() {
   all[2].name = "not optimized, planned";
   all[2].options.threads = 1;
   all[2].options.skip_passes = {"all"};
+  all[3].name = "in ranges of rows, dead bytes poisoned";
+  all[3].options.threads = 1;
+  all[3].options.parts = 3;
+  all[3].options.poison = true;
   return all;
 }
 
