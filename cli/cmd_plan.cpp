@@ -6,6 +6,7 @@
 #include "compile_source.h"
 #include "curves.h"
 #include "forecast_text.h"
+#include "memory_option.h"
 #include "model_source.h"
 #include "outputs.h"
 #include "plimsoll/error.h"
@@ -37,7 +38,8 @@ std::string as_json(const MemoryForecast& f, int64_t batch) {
               {"arena", f.arena},
               {"constants", f.constants},
               {"programs", f.programs},
-              {"data", f.data}}},
+              {"data", f.data},
+              {"process", f.process}}},
             {"layers", layers},
             {"fits", f.fits},
             {"arena_without_line", f.unlimited},
@@ -80,6 +82,7 @@ std::string layers_text(const MemoryForecast& f) {
 
 void run(const PlanArguments& a) {
   cli::check_writable("--html", a.html, {".html"});
+  cli::draw_line("");
   Model model = cli::open_model(a.model);
   cli::compile(model, a.compile);
   const MemoryForecast f = forecast(model, a.batch, a.memory);
@@ -109,7 +112,8 @@ void cmd_plan(CLI::App& app) {
   command->add_option("--batch", a->batch, "Records per step")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--memory", a->memory, "The line: 2GiB, 60%. Exits with 3 if the step cannot fit");
+  command->add_option("--memory", a->memory,
+                      "The line, of the whole process: 2GiB, 60%. Exits with 3 if the step cannot fit");
   command->add_option("--html", a->html, "Write a page with the bytes over the step by layer (.html)");
   command->add_flag("--json", a->json, "For programs");
   command->footer(

@@ -7,6 +7,7 @@
 #include "data_source.h"
 #include "events.h"
 #include "forecast_text.h"
+#include "memory_option.h"
 #include "model_source.h"
 #include "outputs.h"
 #include "plimsoll/error.h"
@@ -51,10 +52,10 @@ Split split_data(const TrainOptions& a, const Model& model) {
   return {all.take(kept), all.skip(kept)};
 }
 
-FitArgs fit_args(const TrainOptions& a, const Split& split) {
+FitArgs fit_args(const TrainOptions& a, const Split& split, const std::string& device_lines) {
   FitArgs args;
   args.epochs = a.epochs;
-  args.memory = a.memory;
+  args.memory = device_lines;
   args.verbose = a.json ? 0 : 1;
   if (split.validation) args.validation_data = split.validation->batch(a.batch);
   if (a.json) args.callbacks.push_back(cli::json_events());
@@ -72,6 +73,7 @@ void run(const TrainOptions& a) {
   cli::check_writable("--save", a.save, {".keras", ".h5", ".hdf5"});
   cli::check_writable("--plot", a.plot, {".svg"});
   cli::check_writable("--memory-report", a.memory_report, {".html"});
+  const std::string device_lines = cli::draw_line(a.memory);
   if (a.seeded) set_random_seed(a.seed);
   Model model = cli::open_model(a.model);
   cli::compile(model, a.compile);
@@ -90,7 +92,7 @@ void run(const TrainOptions& a) {
         memory_report_html(model, a.batch, a.memory.find('=') == std::string::npos ? a.memory : ""));
     say(a, "drew", a.memory_report);
   }
-  const History history = model.fit(train.batch(a.batch).prefetch(2), fit_args(a, split));
+  const History history = model.fit(train.batch(a.batch).prefetch(2), fit_args(a, split, device_lines));
   if (history.interrupted && !a.json) {
     fmt::print("interrupted between two steps{}\n",
                a.save.empty() ? "; without --save what was learned is not kept" : ", with the model intact");
@@ -131,9 +133,7 @@ void cmd_train(CLI::App& app) {
       ->add_option("--validation-split", a->validation_split,
                    "Hold back this share of the data, its last part")
       ->check(CLI::Range(0.0, 1.0));
-  command->add_option(
-      "--memory", a->memory,
-      "The line: 2GiB, 60%; of a device: cuda:0=4GiB. A run that cannot fit is refused before it starts");
+  cli::add_memory_option(*command, a->memory);
   command->add_option("--memory-report", a->memory_report,
                       "Write a page with the bytes of a step by layer, before it starts (.html)");
   command->add_option("--seed", a->seed, "Makes weights, order and dropout repeatable")

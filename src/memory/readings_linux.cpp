@@ -125,6 +125,13 @@ std::optional<Cgroup> cgroup(int pid, const std::string& root) {
   return cgroup_of_version(1, pid, root);
 }
 
+std::optional<double> memory_stalled(const std::string& root) {
+  for (const std::string& folder : folders_upward(0, root, "")) {
+    if (const auto percent = read_with(folder + "/memory.pressure", parse::stalled)) return percent;
+  }
+  return read_with(root + "/proc/pressure/memory", parse::stalled);
+}
+
 Limits limits() { return {.addresses = soft_limit(RLIMIT_AS), .data = soft_limit(RLIMIT_DATA)}; }
 
 std::optional<double> cpu_quota(const std::string& root) {

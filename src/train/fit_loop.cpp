@@ -78,6 +78,7 @@ void FitLoop::begin() {
   line_.begin(*data_, validation_.get());
   body_.trainer.prepare(StepKind::train, first_batch(*data_));
   if (validation_) body_.trainer.prepare(StepKind::test, first_batch(*validation_));
+  line_.ready();
 
   body_.stop_training = body_.interrupted = false;
   body_.callbacks = args_.callbacks;
@@ -103,6 +104,7 @@ bool FitLoop::step() {
   if (!reader_->next(batch_)) return false;
   const int64_t index = p.step;
   each([&](Callback& c) { c.on_train_batch_begin(index); });
+  line_.between_steps();
   body_.trainer.step(StepKind::train, batch_);
   ++p.step;
   ++p.data_batch;

@@ -4,6 +4,7 @@
 
 #include "device/device.h"
 #include "memory/buffer.h"
+#include "memory/resident.h"
 
 namespace plimsoll {
 namespace {
@@ -23,6 +24,7 @@ MemoryForecast on_host(const Trainer& trainer, const StepForecast& f, int64_t da
           .constants = p.constants,
           .programs = p.program,
           .data = data,
+          .process = resident::whole_process(),
           .layers = p.layers,
           .fits = p.fits,
           .unlimited = p.unlimited,

@@ -12,6 +12,7 @@
 
 #include "common/fork.h"
 #include "device/cpu/denormals.h"
+#include "memory/resident.h"
 
 namespace plimsoll {
 namespace {
@@ -203,6 +204,7 @@ bool start_worker(Pool& p, int index) noexcept {
   bool ok = true;
   try {
     std::thread(worker_main, std::ref(p), index).detach();
+    resident::add_thread();
   } catch (const std::exception&) {
     ok = false;
   }

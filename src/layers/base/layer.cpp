@@ -3,7 +3,10 @@
 #include <cctype>
 #include <map>
 
+#include "memory/account.h"
 #include "memory/buffer.h"
+#include "memory/images.h"
+#include "memory/pool.h"
 #include "plimsoll/contents.h"
 #include "plimsoll/error.h"
 
@@ -150,7 +153,13 @@ std::string unique_layer_name(std::string_view class_name) {
   return number == 0 ? snake : concat(snake, "_", number);
 }
 
-void clear_session() { name_counts().clear(); }
+void clear_session() {
+  name_counts().clear();
+  while (account::reclaim()) {
+  }
+  pool::trim();
+  images::drop();
+}
 
 void set_dtype_policy(std::string name) {
   policy_dtype(name, false);
