@@ -20,9 +20,16 @@ std::atomic<Drawn> who{Drawn::no};
 std::atomic<int64_t> changes{0};
 std::atomic<line::Pressure (*)()> given_pressure{nullptr};
 
+// Of the last one drawn, and whether the account does not have it yet.
+std::atomic<int64_t> wanted{account::kNoLimit};
+std::atomic<bool> pending{false};
+std::atomic<int> running{0};
+
 void draw(int64_t bytes) {
   resident::settle();
-  account::set_limit(bytes);
+  wanted = bytes;
+  pending = true;
+  if (running == 0 || bytes >= account::limit()) line::apply();
   ++changes;
 }
 
@@ -65,6 +72,14 @@ void ensure() {
   const int64_t bytes = parse_memory(text);
   Drawn none = Drawn::no;
   if (who.compare_exchange_strong(none, Drawn::by_variable)) draw(bytes);
+}
+
+void begin_steps() noexcept { ++running; }
+void end_steps() noexcept {
+  if (--running == 0) apply();
+}
+void apply() noexcept {
+  if (pending.exchange(false)) account::set_limit(wanted);
 }
 
 bool drawn() noexcept { return who != Drawn::no && account::limit() != account::kNoLimit; }

@@ -13,6 +13,11 @@ void ensure();
 bool drawn() noexcept;
 // Counts the lines drawn so far: who works under one looks again when it has changed.
 int64_t version() noexcept;
+// While steps run under it a line that is drawn lower waits for the next boundary between two steps: until
+// they have given back what is too much, nothing else is refused. apply() is that boundary.
+void begin_steps() noexcept;
+void end_steps() noexcept;
+void apply() noexcept;
 // Where one is drawn: gives free blocks back to the system and measures what it counts (memory/resident.h).
 // `keep`: only more can come of it, while what is charged has not been touched yet.
 void measure(bool keep = false);

@@ -100,11 +100,11 @@ bool FitLoop::stopped() const { return body_.stop_training || InterruptWatch::in
 // One batch; false at the end of the data.
 bool FitLoop::step() {
   FitPosition& p = body_.position;
+  line_.between_steps();
   if (!reader_) reader_ = data_->read(p.data_epoch, p.data_batch);
   if (!reader_->next(batch_)) return false;
   const int64_t index = p.step;
   each([&](Callback& c) { c.on_train_batch_begin(index); });
-  line_.between_steps();
   body_.trainer.step(StepKind::train, batch_);
   ++p.step;
   ++p.data_batch;

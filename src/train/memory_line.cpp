@@ -207,7 +207,8 @@ class FitPlan {
     const int64_t least = least_line(batch, line);
     if (kind_ != StepKind::train) refuse_pass(batch, largest, least, line, p);
     const MemoryForecast f = forecast_of(batch);
-    const int64_t need = held + p.need, own = process(line), already = need - f.total() + f.process - own;
+    const int64_t need = std::max(held + p.need, least), own = process(line),
+                  already = need - f.total() + f.process - own;
     throw MemoryLineError(
         "fit",
         concat("a batch of ", batch, " needs ", memory_text(need), ", allowed are ", memory_text(line.limit),
@@ -245,7 +246,7 @@ class FitPlan {
                                       const StepPlan& p) const {
     const int64_t largest =
         largest_batch(validation_batch, [&](int64_t n) { return plan(batch, n, line.left()).fits; });
-    const int64_t need = line.held - arena_held() + p.need, least = least_line(batch, line);
+    const int64_t least = least_line(batch, line), need = std::max(line.held - arena_held() + p.need, least);
     const auto layers =
         trainer_.forecast(StepKind::test, types_of(*validation_, validation_batch), account::kNoLimit)
             .program.layers;
@@ -259,7 +260,8 @@ class FitPlan {
 
   [[noreturn]] void refuse_pass(int64_t batch, int64_t largest, int64_t least, const Line& line,
                                 const StepPlan& p) const {
-    const int64_t need = line.held - arena_held() + p.need, results_bytes = results(p.step, batch);
+    const int64_t need = std::max(line.held - arena_held() + p.need, least);
+    const int64_t results_bytes = results(p.step, batch);
     throw MemoryLineError(
         place(),
         concat("a batch of ", batch, " needs ", memory_text(need), ", allowed are ", memory_text(line.limit),
@@ -359,6 +361,7 @@ MemoryLine::DeviceLine::~DeviceLine() {
 }
 
 MemoryLine::~MemoryLine() {
+  if (data_) line::end_steps();
   try {
     trainer_.set_arena_line(account::kNoLimit);
   } catch (const Error&) {
@@ -390,6 +393,7 @@ void MemoryLine::count_held(const Dataset& data, const Dataset* validation) {
 
 void MemoryLine::begin(const Dataset& data, const Dataset* validation) {
   line::ensure();
+  line::begin_steps();
   data_ = data;
   validation_ = validation;
   if (trainer_.device()) device_line_ = FitPlan(trainer_, data, validation).check_device();
@@ -421,6 +425,7 @@ void MemoryLine::ready() {
 
 void MemoryLine::between_steps() {
   if (line_seen_ != line::version()) {
+    line::apply();
     // Between two steps nothing in the arena is needed: planning has its bytes.
     if (account::used() > account::limit() && !trainer_.device()) trainer_.set_arena_line(0);
     return replan();

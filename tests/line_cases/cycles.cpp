@@ -12,6 +12,7 @@
 #include "memory/readings.h"
 #include "memory/resident.h"
 #include "plimsoll/model.h"
+#include "plimsoll/ops.h"
 
 namespace {
 
@@ -31,7 +32,7 @@ void cycle(int64_t i) {
   model.compile({.optimizer = "adam", .loss = "mse", .metrics = {"mae"}});
   const Tensor x = Tensor::full(DType::f32, {40, 12, 12, 3}, 0.5), y = Tensor::zeros(DType::f32, {40, 3});
   model.fit(x, y, {.batch_size = 16, .verbose = 0});
-  model.predict(x * 2.0);
+  model.predict(x + x);  // an eager op
 }
 
 int run(int64_t count) {
