@@ -17,14 +17,18 @@ namespace {
 
 // The files of /proc have no size: read until the end.
 std::optional<std::string> read_file(const std::string& path) {
+  struct File {
+    int fd;
+    ~File() { ::close(fd); }  // for want of memory too
+  };
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return std::nullopt;
+  const File file{fd};
   std::string text;
   std::array<char, 4096> part;
   ssize_t count = 0;
   while ((count = ::read(fd, part.data(), part.size())) > 0)
     text.append(part.data(), static_cast<size_t>(count));
-  ::close(fd);
   if (count < 0) return std::nullopt;
   return text;
 }
