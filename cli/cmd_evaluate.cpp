@@ -5,6 +5,7 @@
 #include "compile_source.h"
 #include "data_source.h"
 #include "events.h"
+#include "memory_option.h"
 #include "model_source.h"
 
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using namespace plimsoll;
 
 struct EvaluateOptions {
-  std::string model;
+  std::string model, memory;
   cli::CompileOptions compile;
   cli::DataArguments data;
   int64_t batch = 32;
@@ -20,6 +21,7 @@ struct EvaluateOptions {
 };
 
 void run(const EvaluateOptions& a) {
+  cli::draw_line(a.memory);
   Model model = cli::open_model(a.model);
   cli::compile(model, a.compile);
   const Logs logs = model.evaluate(cli::open_data(a.data, model, true).batch(a.batch).prefetch(2));
@@ -38,6 +40,7 @@ void cmd_evaluate(CLI::App& app) {
   command->add_option("--batch", a->batch, "Records per step")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  cli::add_memory_option(*command, a->memory);
   command->add_flag("--json", a->json, "For programs");
   command->footer(
       "Example:\n  plimsoll evaluate digits.keras --data test.npz --loss sparse_categorical_crossentropy "

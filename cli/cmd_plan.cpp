@@ -6,6 +6,7 @@
 #include "compile_source.h"
 #include "curves.h"
 #include "forecast_text.h"
+#include "memory_option.h"
 #include "model_source.h"
 #include "outputs.h"
 #include "plimsoll/error.h"
@@ -42,7 +43,8 @@ std::string as_json(const MemoryForecast& f, int64_t batch, int64_t held) {
               {"arena", f.arena},
               {"constants", f.constants},
               {"programs", f.programs},
-              {"data", f.data}}},
+              {"data", f.data},
+              {"process", f.process}}},
             {"layers", layers},
             {"fits", f.fits},
             {"arena_without_line", f.unlimited},
@@ -96,6 +98,7 @@ std::string layers_text(const MemoryForecast& f) {
 void run(const PlanArguments& a) {
   cli::check_writable("--html", a.html, {".html"});
   cli::check_writable("--svg", a.svg, {".svg"});
+  cli::draw_line("");
   Model model = cli::open_model(a.model);
   cli::compile(model, a.compile);
   const MemoryForecast f = forecast(model, a.batch, a.memory, a.micro_batch, a.hold_updates);
@@ -134,7 +137,8 @@ void cmd_plan(CLI::App& app) {
   command->add_option("--batch", a->batch, "Records per step")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--memory", a->memory, "The line: 2GiB, 60%. Exits with 3 if the step cannot fit");
+  command->add_option("--memory", a->memory,
+                      "The line, of the whole process: 2GiB, 60%. Exits with 3 if the step cannot fit");
   command
       ->add_option("--micro-batch", a->micro_batch,
                    "auto: a batch that fits in no other way is trained in parts; never: it does not fit")

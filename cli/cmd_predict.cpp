@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "data_source.h"
+#include "memory_option.h"
 #include "model_source.h"
 #include "outputs.h"
 #include "plimsoll/error.h"
@@ -15,7 +16,7 @@ namespace {
 using namespace plimsoll;
 
 struct PredictOptions {
-  std::string model, output, device;
+  std::string model, output, device, memory;
   cli::DataArguments data;
   int64_t batch = 32;
 };
@@ -37,6 +38,7 @@ void write(const std::string& path, const Model& model, const std::vector<Tensor
 
 void run(const PredictOptions& a) {
   cli::check_writable("--output", a.output, {".npy", ".npz", ".csv"});
+  cli::draw_line(a.memory);
   Model model = cli::open_model(a.model);
   model.set_device(a.device);
   const std::vector<Tensor> results =
@@ -56,6 +58,7 @@ void cmd_predict(CLI::App& app) {
   command->add_option("--batch", a->batch, "Records per step")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  cli::add_memory_option(*command, a->memory);
   command->add_option("--device", a->device,
                       "What to run on, as `plimsoll devices` lists. Default: the best there is");
   command->footer("Example:\n  plimsoll predict digits.keras --data test.npz --output probabilities.npy");

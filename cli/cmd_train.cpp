@@ -7,6 +7,7 @@
 #include "data_source.h"
 #include "events.h"
 #include "forecast_text.h"
+#include "memory_option.h"
 #include "model_source.h"
 #include "outputs.h"
 #include "plimsoll/error.h"
@@ -53,10 +54,10 @@ Split split_data(const TrainOptions& a, const Model& model) {
   return {all.take(kept), all.skip(kept)};
 }
 
-FitArgs fit_args(const TrainOptions& a, const Split& split) {
+FitArgs fit_args(const TrainOptions& a, const Split& split, const std::string& device_lines) {
   FitArgs args;
   args.epochs = a.epochs;
-  args.memory = a.memory;
+  args.memory = device_lines;
   args.micro_batch = a.micro_batch;
   args.verbose = a.json ? 0 : 1;
   args.on_nan = a.on_nan;
@@ -83,6 +84,7 @@ void run(const TrainOptions& a) {
   cli::check_writable("--memory-report", a.memory_report, {".html"});
   cli::check_writable("--memory-log", a.memory_log, {".csv"});
   cli::check_writable("--trace", a.trace, {".json"});
+  const std::string device_lines = cli::draw_line(a.memory);
   if (a.seeded) set_random_seed(a.seed);
   Model model = cli::open_model(a.model);
   cli::compile(model, a.compile);
@@ -101,7 +103,7 @@ void run(const TrainOptions& a) {
         memory_report_html(model, a.batch, a.memory.find('=') == std::string::npos ? a.memory : ""));
     say(a, "drew", a.memory_report);
   }
-  const History history = model.fit(train.batch(a.batch).prefetch(2), fit_args(a, split));
+  const History history = model.fit(train.batch(a.batch).prefetch(2), fit_args(a, split, device_lines));
   if (history.interrupted && !a.json) {
     fmt::print("interrupted between two steps{}\n",
                a.save.empty() ? "; without --save what was learned is not kept" : ", with the model intact");
@@ -143,9 +145,7 @@ void cmd_train(CLI::App& app) {
       ->add_option("--validation-split", a->validation_split,
                    "Hold back this share of the data, its last part")
       ->check(CLI::Range(0.0, 1.0));
-  command->add_option(
-      "--memory", a->memory,
-      "The line: 2GiB, 60%; of a device: cuda:0=4GiB. A run that cannot fit is refused before it starts");
+  cli::add_memory_option(*command, a->memory);
   command
       ->add_option(
           "--micro-batch", a->micro_batch,

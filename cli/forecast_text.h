@@ -13,9 +13,9 @@ namespace plimsoll::cli {
 inline std::string forecast_text(const MemoryForecast& f, int64_t batch_size) {
   std::string text = fmt::format(
       "memory forecast, batches of {}: {}  (weights {}, optimizer and metrics {}, arena {}, constants {}, "
-      "programs {}, data {})\n",
+      "programs {}, data {}, the program itself {})\n",
       batch_size, memory_text(f.total()), memory_text(f.weights), memory_text(f.state), memory_text(f.arena),
-      memory_text(f.constants), memory_text(f.programs), memory_text(f.data));
+      memory_text(f.constants), memory_text(f.programs), memory_text(f.data), memory_text(f.process));
   if (f.device.empty()) return text;
   const MemoryForecast::OnDevice& d = f.on_device;
   return text +

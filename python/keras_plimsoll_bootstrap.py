@@ -108,6 +108,8 @@ def after_global_state(module):
         if steps is not None:
             steps.forget_all()
         clear(free_memory)
+        if steps is not None and free_memory:
+            sys.modules["plimsoll._native"].clear_session()
 
     clear_session.__doc__ = clear.__doc__
     vars(clear_session).update(vars(clear))

@@ -14,7 +14,7 @@
 namespace plimsoll {
 
 struct MemoryUse {
-  int64_t engine = 0;       // bytes the engine holds by its account
+  int64_t engine = 0;       // bytes the engine holds by its account, its code and threads among them
   int64_t engine_peak = 0;  // the most it has held
   int64_t resident = 0;     // of the process, as the system says; 0: it does not
   int64_t resident_peak = 0;
@@ -43,8 +43,12 @@ class MemoryLineError : public Error {
 // What the engine may hold, in bytes: "2GiB", "300MB", "60%" (of what this process could have), or plain
 // bytes. Throws Error{invalid_argument} for anything else.
 int64_t parse_memory(std::string_view text);
-// Draws the line. It may lie below what is held: then only further requests are refused.
+// Draws the line of the process: what the system counts of it for the engine, its code and threads included.
+// It may lie below what is held: then further requests are refused, and a fit() that runs is planned anew
+// before its next step. INT64_MAX: none.
 void set_memory_limit(int64_t bytes);
+// For a program with nothing in it but the engine, first of all: the line bounds the whole process.
+void count_whole_process();
 
 // One place that a line can come from.
 struct MemorySource {

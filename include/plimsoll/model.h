@@ -129,7 +129,8 @@ struct MemoryForecast {
   int64_t constants = 0;
   int64_t programs = 0;  // of the steps themselves: graphs, plans, kernels with their code
   int64_t data = 0;      // batches in flight
-  int64_t total() const { return weights + state + arena + constants + programs + data; }
+  int64_t process = 0;   // after count_whole_process(): code, threads, and all else that the system counts
+  int64_t total() const { return weights + state + arena + constants + programs + data + process; }
   // Shares of the arena at its fullest, heaviest first.
   std::vector<std::pair<std::string, int64_t>> layers = {};
   // Where the step runs on a device of a plug-in: its name, and what lies there. On the host there are then

@@ -6,6 +6,7 @@ LIMITS = ("TF_GPU_HOST_MEM_LIMIT_IN_MB", "TF_CUDA_HOST_MEM_LIMIT_IN_MB")
 NO_EFFECT = {
     "TF_FORCE_GPU_ALLOW_GROWTH": "memory is taken as it is needed",
     "TF_GPU_ALLOCATOR": "every tensor goes through the account of the line; plimsoll.set_memory_limit('2GiB') draws it",
+    "TF_MEMORY_ALLOCATION_TRACE": "plimsoll.plan(model) shows what a step holds, layer by layer",
     "TF_NUM_INTRAOP_THREADS": "limit the processors of the process instead: taskset, or the container's CPU limit",
     "TF_NUM_INTEROP_THREADS": "limit the processors of the process instead: taskset, or the container's CPU limit",
     "TF_XLA_FLAGS": "steps are always compiled into one plan",

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "memory/budget.h"
+#include "memory/resident.h"
 
 namespace plimsoll::data {
 
@@ -20,6 +21,7 @@ Crew::Crew(ChunkMaker maker, int threads, int64_t ahead)
         const BudgetScope scope(budget);  // what they take counts where the reader's bytes do
         run();
       });
+      resident::add_thread();
     }
   } catch (const std::system_error&) {  // No more threads to be had: those that run will do, or none.
   } catch (const std::bad_alloc&) {
@@ -32,7 +34,10 @@ Crew::~Crew() {
     stop_ = true;
   }
   can_work_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  for (std::thread& thread : threads_) {
+    thread.join();
+    resident::remove_thread();
+  }
 }
 
 std::unique_ptr<Chunk> Crew::take() {

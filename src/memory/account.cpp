@@ -10,13 +10,14 @@
 
 #include "common/bytes.h"
 #include "common/fork.h"
+#include "memory/planning.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll {
 
 std::string_view name_of(Owner owner) {
-  constexpr std::array<std::string_view, kOwnerCount> kNames = {"weights", "state", "arena",    "scratch",
-                                                                "staging", "data",  "programs", "tensors"};
+  constexpr std::array<std::string_view, kOwnerCount> kNames = {
+      "weights", "state", "arena", "scratch", "staging", "data", "programs", "tensors", "process"};
   return kNames[static_cast<size_t>(owner)];
 }
 
@@ -50,11 +51,13 @@ Reclaimers& reclaimers() {
   return *all;
 }
 
+thread_local int planning = 0;
+
 // Checked and taken in one exchange: a charge that is refused is never seen by another thread.
 bool take(int64_t bytes) {
   int64_t now = total.load(std::memory_order_relaxed);
   do {
-    const int64_t most = line.load(std::memory_order_relaxed);
+    const int64_t most = planning > 0 ? kNoLimit : line.load(std::memory_order_relaxed);
     if (now > most || bytes > most - now) [[unlikely]]
       return false;
   } while (!total.compare_exchange_weak(now, now + bytes, std::memory_order_relaxed));
@@ -94,6 +97,14 @@ void release(Owner owner, int64_t bytes) noexcept {
 void hand_over(Owner from, Owner to, int64_t bytes) noexcept {
   of(from).fetch_sub(bytes, std::memory_order_relaxed);
   of(to).fetch_add(bytes, std::memory_order_relaxed);
+}
+
+Planning::Planning() noexcept { ++planning; }
+Planning::~Planning() { --planning; }
+
+void set_measured(Owner owner, int64_t bytes) noexcept {
+  const int64_t before = of(owner).exchange(bytes, std::memory_order_relaxed);
+  raise_peak(total.fetch_add(bytes - before, std::memory_order_relaxed) + bytes - before);
 }
 
 void Reclaimer::begin_reclaiming() {

@@ -8,8 +8,9 @@
 
 namespace plimsoll {
 
-enum class Owner : uint8_t { weights, state, arena, scratch, staging, data, programs, tensors };
-inline constexpr int kOwnerCount = 8;
+// process: what the system counts beside what the others hold (memory/resident.h).
+enum class Owner : uint8_t { weights, state, arena, scratch, staging, data, programs, tensors, process };
+inline constexpr int kOwnerCount = 9;
 std::string_view name_of(Owner owner);
 
 namespace account {
@@ -22,6 +23,8 @@ void charge(Owner owner, int64_t bytes);
 void release(Owner owner, int64_t bytes) noexcept;
 // What one owner holds becomes another's; the total stays.
 void hand_over(Owner from, Owner to, int64_t bytes) noexcept;
+// What an owner holds as it was measured: nobody can refuse it, and the line may be crossed by it.
+void set_measured(Owner owner, int64_t bytes) noexcept;
 
 int64_t used(Owner owner) noexcept;
 int64_t used() noexcept;

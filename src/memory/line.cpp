@@ -5,7 +5,9 @@
 #include <cstdlib>
 
 #include "memory/account.h"
+#include "memory/pool.h"
 #include "memory/readings.h"
+#include "memory/resident.h"
 #include "plimsoll/memory.h"
 
 namespace plimsoll {
@@ -14,7 +16,22 @@ namespace {
 constexpr std::string_view kVariable = "PLIMSOLL_MEMORY";
 
 enum class Drawn { no, by_variable, by_call };
-std::atomic<Drawn> drawn{Drawn::no};
+std::atomic<Drawn> who{Drawn::no};
+std::atomic<int64_t> changes{0};
+std::atomic<line::Pressure (*)()> given_pressure{nullptr};
+
+// Of the last one drawn, and whether the account does not have it yet.
+std::atomic<int64_t> wanted{account::kNoLimit};
+std::atomic<bool> pending{false};
+std::atomic<int> running{0};
+
+void draw(int64_t bytes) {
+  resident::settle();
+  wanted = bytes;
+  pending = true;
+  if (running == 0 || bytes >= account::limit()) line::apply();
+  ++changes;
+}
 
 // The rest is for what the engine does not count, and for others.
 int64_t safe_share(int64_t bytes) { return bytes / 10 * 9; }
@@ -49,13 +66,44 @@ std::vector<MemorySource> of_the_system() {
 namespace line {
 
 void ensure() {
-  if (drawn.load(std::memory_order_relaxed) != Drawn::no) return;
+  if (who.load(std::memory_order_relaxed) != Drawn::no) return;
   const char* text = variable();
   if (text == nullptr) return;
   const int64_t bytes = parse_memory(text);
   Drawn none = Drawn::no;
-  if (drawn.compare_exchange_strong(none, Drawn::by_variable)) account::set_limit(bytes);
+  if (who.compare_exchange_strong(none, Drawn::by_variable)) draw(bytes);
 }
+
+void begin_steps() noexcept { ++running; }
+void end_steps() noexcept {
+  if (--running == 0) apply();
+}
+void apply() noexcept {
+  if (pending.exchange(false)) account::set_limit(wanted);
+}
+
+bool drawn() noexcept { return who != Drawn::no && account::limit() != account::kNoLimit; }
+int64_t version() noexcept { return changes; }
+
+void measure(bool keep) {
+  if (!drawn()) return;
+  pool::trim();
+  resident::settle(keep);
+}
+
+Pressure pressure() {
+  if (const auto read = given_pressure.load()) return read();
+  Pressure p;
+  if (const auto group = readings::cgroup()) {
+    p.room = group->room().value_or(p.room);
+    p.limit = group->limit().value_or(0);
+  }
+  p.stalled = readings::memory_stalled().value_or(0);
+  return p;
+}
+
+void set_pressure(Pressure (*read)()) noexcept { given_pressure = read; }
+bool pressure_is_set() noexcept { return given_pressure != nullptr; }
 
 int64_t room() {
   int64_t least = account::kNoLimit;
@@ -67,14 +115,14 @@ int64_t room() {
 
 void set_memory_limit(int64_t bytes) {
   require(bytes > 0, "memory", "expected a line above 0 bytes, got ", bytes);
-  drawn = Drawn::by_call;
-  account::set_limit(bytes);
+  who = Drawn::by_call;
+  draw(bytes);
 }
 
 std::vector<MemorySource> memory_sources() {
   line::ensure();
   std::vector<MemorySource> list;
-  const bool by_call = drawn == Drawn::by_call;
+  const bool by_call = who == Drawn::by_call;
   list.push_back({"set_memory_limit()", by_call ? account::limit() : account::kNoLimit, by_call});
   const char* text = variable();
   list.push_back({std::string(kVariable), text ? parse_memory(text) : account::kNoLimit, !by_call && text});

@@ -122,6 +122,17 @@ std::optional<Process> status(std::string_view text) {
   return p;
 }
 
+std::optional<double> stalled(std::string_view text) {
+  constexpr std::string_view kKey = "full avg10=";
+  const size_t at = text.find(kKey);
+  if (at == std::string_view::npos) return std::nullopt;
+  double percent = 0;
+  const char* first = text.data() + at + kKey.size();
+  const auto [end, error] = std::from_chars(first, text.data() + text.size(), percent);
+  if (error != std::errc() || end == first) return std::nullopt;
+  return percent;
+}
+
 std::optional<System> meminfo(std::string_view text) {
   const std::optional<int64_t> total = field(text, "MemTotal");
   if (!total) return std::nullopt;

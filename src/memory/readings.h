@@ -57,6 +57,10 @@ struct Cgroup {
 // Empty where memory is under no control group. `root` stands before every path read (for tests).
 std::optional<Cgroup> cgroup(int pid = 0, const std::string& root = "");
 
+// Of the last ten seconds, the percentage in which every task waited for memory (PSI, "full avg10"): of this
+// process's group where the system keeps it by group (v2), else of the machine.
+std::optional<double> memory_stalled(const std::string& root = "");
+
 // Soft resource limits of this process; empty: unlimited.
 struct Limits {
   std::optional<int64_t> addresses;  // RLIMIT_AS
@@ -81,6 +85,8 @@ std::optional<double> cpu_max(std::string_view text);  // v2 "150000 100000" or 
 // bytes.
 std::optional<int64_t> field(std::string_view text, std::string_view key);
 std::optional<Process> status(std::string_view text);  // /proc/<pid>/status
+// "full avg10=1.25 avg60=..." in /proc/pressure/memory and memory.pressure.
+std::optional<double> stalled(std::string_view text);
 std::optional<System> meminfo(std::string_view text);  // /proc/meminfo
 // /proc/<pid>/cgroup: the path in the hierarchy of v1 controller `controller`, or of v2 if that is empty.
 std::optional<std::string> cgroup_path(std::string_view text, std::string_view controller);

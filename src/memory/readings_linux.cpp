@@ -17,14 +17,18 @@ namespace {
 
 // The files of /proc have no size: read until the end.
 std::optional<std::string> read_file(const std::string& path) {
+  struct File {
+    int fd;
+    ~File() { ::close(fd); }  // for want of memory too
+  };
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return std::nullopt;
+  const File file{fd};
   std::string text;
   std::array<char, 4096> part;
   ssize_t count = 0;
   while ((count = ::read(fd, part.data(), part.size())) > 0)
     text.append(part.data(), static_cast<size_t>(count));
-  ::close(fd);
   if (count < 0) return std::nullopt;
   return text;
 }
@@ -123,6 +127,13 @@ std::optional<Cgroup> cgroup(int pid, const std::string& root) {
   // In a hybrid setup v2 is mounted but v1 governs memory: v2 then has no memory files.
   if (auto group = cgroup_of_version(2, pid, root)) return group;
   return cgroup_of_version(1, pid, root);
+}
+
+std::optional<double> memory_stalled(const std::string& root) {
+  for (const std::string& folder : folders_upward(0, root, "")) {
+    if (const auto percent = read_with(folder + "/memory.pressure", parse::stalled)) return percent;
+  }
+  return read_with(root + "/proc/pressure/memory", parse::stalled);
 }
 
 Limits limits() { return {.addresses = soft_limit(RLIMIT_AS), .data = soft_limit(RLIMIT_DATA)}; }

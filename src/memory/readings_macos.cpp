@@ -65,6 +65,8 @@ std::optional<System> system() {
 
 std::optional<Cgroup> cgroup(int, const std::string&) { return std::nullopt; }
 
+std::optional<double> memory_stalled(const std::string&) { return std::nullopt; }
+
 Limits limits() { return {.addresses = soft_limit(RLIMIT_AS), .data = soft_limit(RLIMIT_DATA)}; }
 
 int usable_cpus() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }

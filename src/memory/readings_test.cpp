@@ -12,6 +12,13 @@ namespace {
 
 constexpr int64_t kGiB = int64_t{1} << 30;
 
+TEST(ReadingsParse, TheShareOfTimeInWhichEveryoneWaitedForMemory) {
+  EXPECT_EQ(parse::stalled("some avg10=9.00 avg60=1.00 total=5\nfull avg10=1.25 avg60=0.00 total=3\n"), 1.25);
+  EXPECT_FALSE(parse::stalled("some avg10=9.00\n"));
+  EXPECT_FALSE(parse::stalled("full avg10=x"));
+  EXPECT_FALSE(parse::stalled(""));
+}
+
 TEST(ReadingsParse, NumbersAreWholeOrNothing) {
   EXPECT_EQ(parse::number(" 42\n"), 42);
   EXPECT_EQ(parse::number("-1"), -1);

@@ -4,6 +4,7 @@
 #include "memory/account.h"
 #include "memory/line.h"
 #include "memory/readings.h"
+#include "memory/resident.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
 
@@ -28,6 +29,7 @@ int64_t whole_memory() {
 
 MemoryUse memory_use() {
   line::ensure();
+  resident::ensure();
   MemoryUse use{.engine = account::used(), .engine_peak = account::peak(), .limit = account::limit()};
   if (const auto process = readings::process()) {
     use.resident = process->resident;
@@ -35,6 +37,8 @@ MemoryUse memory_use() {
   }
   return use;
 }
+
+void count_whole_process() { resident::count_whole_process(); }
 
 int64_t parse_memory(std::string_view text) { return parse_bytes(text, whole_memory()); }
 

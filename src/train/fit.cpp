@@ -101,6 +101,7 @@ Logs Model::evaluate(const Dataset& data, const EvaluateArgs& args) {
             "the model is not compiled; call compile() with an optimizer and a loss first");
     const Model self = *this;  // as in FitLoop
     const TestPass pass{data, args.steps, args.verbose, args.callbacks};
+    const PassLine line(self.body(), StepKind::test, data);
     attach(self, "evaluate", pass);
     return run_test(self.body(), pass);
   });
@@ -123,6 +124,7 @@ std::vector<Tensor> Model::predict(const Dataset& data, const PredictArgs& args)
   return run_in("predict", [&] {
     const Model self = *this;
     const TestPass pass{data, args.steps, args.verbose, args.callbacks};
+    const PassLine line(self.body(), StepKind::predict, data);
     attach(self, "predict", pass);
     return run_predict(self.body(), pass);
   });

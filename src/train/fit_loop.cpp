@@ -98,6 +98,7 @@ void FitLoop::begin() {
   line_.begin(*data_, validation_.get());
   body_.trainer.prepare(StepKind::train, first_batch(*data_));
   if (validation_) body_.trainer.prepare(StepKind::test, first_batch(*validation_));
+  line_.ready();
 
   body_.stop_training = body_.interrupted = false;
   body_.callbacks = args_.callbacks;
@@ -119,6 +120,7 @@ bool FitLoop::stopped() const { return body_.stop_training || InterruptWatch::in
 // One batch; false at the end of the data.
 bool FitLoop::step() {
   FitPosition& p = body_.position;
+  line_.between_steps();
   watch_.enter(FitWatch::Doing::data);
   if (!reader_) reader_ = data_->read(p.data_epoch, p.data_batch);
   if (!reader_->next(batch_)) return false;

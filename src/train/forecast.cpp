@@ -1,7 +1,9 @@
 // forecast(model, batch_size, memory).
 #include "common/no_memory.h"
 #include "data/settings.h"
-#include "memory/account.h"
+#include "memory/budget.h"
+#include "memory/planning.h"
+#include "memory/resident.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
 #include "plimsoll/model.h"
@@ -57,10 +59,21 @@ MemoryForecast forecast(const Model& model, int64_t batch_size, const std::strin
   require(body.trainer.compiled(), "forecast", "the model is not compiled");
   require(!model.inputs().empty(), "forecast", "the model does not know its inputs; begin it with an Input");
   const int64_t line = memory.empty() ? account::kNoLimit : parse_memory(memory);
+  const account::Planning planning;
+  // What is made under a line is made otherwise: without kept copies of weights.
+  std::optional<BudgetScope> scope;
+  if (!memory.empty()) {
+    scope.emplace(std::make_shared<Budget>(line));
+    Budget::current()->set_refusing(false);
+  }
   const auto types = [&](int64_t batch) { return batch_types(model, batch); };
+  const bool cut = may_cut_batch(micro_batch);
   const Held held(body.trainer, hold_updates);
-  return forecast_step(body.trainer, types, batch_size, data::Settings().batches_held(), line,
-                       may_cut_batch(micro_batch));
+  if (resident::whole_process() > 0) {  // with the code that it takes to make and run a step
+    body.trainer.forecast(StepKind::train, types(batch_size), account::kNoLimit, cut);
+    resident::settle();
+  }
+  return forecast_step(body.trainer, types, batch_size, data::Settings().batches_held(), line, cut);
 } catch (const std::bad_alloc&) {
   no_memory("forecast");
 }

@@ -1,6 +1,7 @@
 // The memory line of one fit(): planned before the first batch, held while it runs.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,8 +28,18 @@ class MemoryLine {
   // Plans the steps so that they stay under this line and the process's; throws MemoryLineError if they
   // cannot. validation (optional: nullptr).
   void begin(const Dataset& data, const Dataset* validation);
+  // The Programs are there: looks at what the system counts, and plans anew if that is over the line.
+  void ready();
+  // Plans anew where the line has been drawn elsewhere, or the system is short of memory. Throws
+  // MemoryLineError if the steps cannot go on under the line; the model is as the last step left it.
+  void between_steps();
 
  private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr Clock::duration kLookAgain = std::chrono::milliseconds(250);
+  void replan();
+  void stay_under();
+  bool shrink(int64_t bytes);
   void count_held(const Dataset& data, const Dataset* validation);
 
   Trainer& trainer_;
@@ -50,6 +61,26 @@ class MemoryLine {
   std::vector<DeviceLine> devices_;
   std::optional<BudgetScope> scope_;
   bool counts_model_ = false;
+  std::optional<Dataset> data_;
+  const Dataset* validation_ = nullptr;
+  int64_t device_line_ = account::kNoLimit;
+  int64_t line_seen_ = 0;
+  uint64_t steps_ = 0;
+  Clock::time_point looked_ = Clock::now();
+};
+
+// The steps of one evaluate() or predict(), planned so that they stay under the lines there are; throws
+// MemoryLineError if they cannot. Until its end that plan is theirs.
+class PassLine {
+ public:
+  PassLine(ModelBody& body, StepKind kind, const Dataset& data);
+  ~PassLine();
+  PassLine(const PassLine&) = delete;
+  PassLine& operator=(const PassLine&) = delete;
+
+ private:
+  Trainer& trainer_;
+  bool drawn_ = false;
 };
 
 }  // namespace plimsoll

@@ -4,6 +4,7 @@
 
 #include "device/device.h"
 #include "memory/buffer.h"
+#include "memory/resident.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll {
@@ -24,6 +25,7 @@ MemoryForecast on_host(const Trainer& trainer, const StepForecast& f, int64_t da
           .constants = p.constants,
           .programs = p.program,
           .data = data,
+          .process = resident::whole_process(),
           .layers = p.layers,
           .fits = p.fits,
           .unlimited = p.unlimited,

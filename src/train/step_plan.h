@@ -15,9 +15,10 @@ struct StepPlan {
   StepForecast step;
   bool fits = true;
   int64_t beside = 0;
-  int64_t arena_line = 0;  // what the arena may have
-  int64_t need = 0;        // arena and the rest, without a line
-  int64_t bytes() const { return step.program.arena + beside; }
+  int64_t arena_line = 0;    // what the arena may have
+  int64_t need = 0;          // arena and the rest, without a line
+  int64_t others_arena = 0;  // of the steps beside it, if that is larger
+  int64_t bytes() const { return std::max(step.program.arena, others_arena) + beside; }
   // Of a plan for no room: values made again need a larger Program, which may take what they save.
   int64_t least() const { return std::min(need, bytes()); }
 };

@@ -295,20 +295,26 @@ Trainer::Programs::Loan Trainer::make_program(StepKind kind, BatchTypes types) {
 
 StepForecast Trainer::forecast(StepKind kind, const BatchTypes& types, int64_t arena_line,
                                bool micro_batch) const {
-  require(compiled(), "forecast",
+  require(compiled() || kind == StepKind::predict, "forecast",
           "the model is not compiled; call compile() with an optimizer and a loss first");
   // Copies share the variables there are; those the step would add are the copies' alone.
-  OptimizerState optimizer = *optimizer_;
+  std::optional<OptimizerState> optimizer;
+  if (optimizer_) optimizer = *optimizer_;
   std::unique_ptr<Objective> objective = objective_ ? std::make_unique<Objective>(*objective_) : nullptr;
   Graph graph;
   Trace trace(graph, kind == StepKind::train);
   {
     const PlannedState planned;
-    trace_step(trace, kind, types, {&optimizer, objective});
+    trace_step(trace, kind, types, {optimizer ? &*optimizer : nullptr, objective});
   }
   StepForecast f{.program = Program::forecast(graph, compile_options(arena_line, micro_batch))};
   if (!has_program(kind, types)) f.program_to_come = f.program.program + f.program.constants;
-  std::vector<VariablePtr> there = optimizer_->variables(), all = optimizer.variables();
+  if (kind == StepKind::predict) {
+    for (const GraphOutput& y : graph.outputs())
+      f.results += Buffer::charge_for(byte_size(graph.type(y.value).dtype, graph.type(y.value).shape));
+    return f;
+  }
+  std::vector<VariablePtr> there = optimizer_->variables(), all = optimizer->variables();
   const auto add = [](std::vector<VariablePtr>& list, const std::vector<VariablePtr>& more) {
     list.insert(list.end(), more.begin(), more.end());
   };

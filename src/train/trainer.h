@@ -37,6 +37,7 @@ struct StepForecast {
   int64_t state = 0;            // what the optimizer's variables and the sums of metrics are charged
   int64_t state_to_come = 0;    // of these, the ones that are not there yet
   int64_t program_to_come = 0;  // the program with its constants, if it is not there yet
+  int64_t results = 0;          // of predict: what a step hands out
 };
 
 class Trainer {

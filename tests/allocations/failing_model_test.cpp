@@ -171,11 +171,11 @@ std::vector<Values> weights_after_steps(const Dataset& data) {
   return after;
 }
 
-void fit_in_turn(const Requests& kind, const Dataset& data) {
+void fit_in_turn(const Requests& kind, const Dataset& data, const std::string& memory = "") {
   const std::vector<Values> after = weights_after_steps(data);
   in_turn(kind, [&](Turn& turn) {
     Model model = made();
-    const bool stopped = turn.stops([&] { model.fit(data, {.verbose = 0}); });
+    const bool stopped = turn.stops([&] { model.fit(data, {.verbose = 0, .memory = memory}); });
     const Values now = values_of(model.get_weights());
     const auto steps = std::find(after.begin(), after.end(), now) - after.begin();
     EXPECT_LE(steps, kSteps) << "a step was left half done";
@@ -190,6 +190,26 @@ TEST_P(FailingModel, FitStopsBetweenSteps) { fit_in_turn(GetParam(), records());
 TEST_P(FailingModel, FitStopsBetweenStepsWithThreadsThatRead) {
   const auto same = [](Record& record) { record.x[0] = record.x[0].copy(); };
   fit_in_turn(GetParam(), records().map(same, 2).prefetch(2));
+}
+
+// Where the step must be planned anew, with values made again.
+TEST_P(FailingModel, FitUnderALineStopsBetweenSteps) {
+  const MemoryForecast f = forecast(made(), kBatch);
+  // Its two Programs, of whole batches and of the smaller last one, and a part of what the step would take.
+  fit_in_turn(GetParam(), records(), std::to_string(f.total() + f.programs + (16 << 10)));
+}
+
+TEST_P(FailingModel, AForecastChangesNothing) {
+  const Values before = values_of(made().get_weights());
+  for (const char* memory : {"", "1MiB", "1KiB"}) {
+    const MemoryForecast want = forecast(made(), kBatch, memory);
+    in_turn(GetParam(), [&](Turn& turn) {
+      const Model model = made();
+      turn.stops([&] { forecast(model, kBatch, memory); });
+      EXPECT_EQ(values_of(model.get_weights()), before);
+      EXPECT_EQ(forecast(model, kBatch, memory).total(), want.total());
+    });
+  }
 }
 
 TEST_P(FailingModel, PredictAndEvaluateChangeNothing) {

@@ -47,9 +47,10 @@ def test_a_fraction_of_a_session_is_the_line(no_line):
 
 def test_environment_variables_act_or_are_named(no_line):
     out = io.StringIO()
-    environment.apply({"TF_GPU_HOST_MEM_LIMIT_IN_MB": "300", "TF_FORCE_GPU_ALLOW_GROWTH": "true"}, out)
+    environment.apply({"TF_GPU_HOST_MEM_LIMIT_IN_MB": "300", "TF_FORCE_GPU_ALLOW_GROWTH": "true", "TF_MEMORY_ALLOCATION_TRACE": "1"}, out)
     assert plimsoll.memory_use().limit == 300 * 2**20
     assert "the memory line is at 300 MiB" in out.getvalue() and "TF_FORCE_GPU_ALLOW_GROWTH has no effect" in out.getvalue()
+    assert "TF_MEMORY_ALLOCATION_TRACE has no effect" in out.getvalue()
     out = io.StringIO()
     environment.apply({"TF_GPU_HOST_MEM_LIMIT_IN_MB": "lots"}, out)
     assert "expected a number of MB" in out.getvalue()

@@ -6,6 +6,8 @@
 
 #include <array>
 #include <mutex>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace plimsoll::onednn {
@@ -36,9 +38,45 @@ team::Kind team_kind(const_dnnl_primitive_desc_t desc) {
 constexpr int64_t kPrimitiveBytes = 72 << 10;
 constexpr int64_t kReorderBytes = 12 << 10;
 
+// A call of a primitive that another call has too: arguments and a handle.
+constexpr int64_t kSharedBytes = 2 << 10;
+
 constexpr int kMostShared = 1024;
 
+// What this thread has made since it began to share, as far as it can be told apart from outside.
+struct Made {
+  int depth = 0;
+  std::set<std::string> keys;
+};
+thread_local Made made;
+
+void append(std::string& key, const dnnl::memory::desc& desc) {
+  const auto add = [&](const auto& list) {
+    for (const int64_t n : list) key.append(std::to_string(n)).push_back(',');
+    key.push_back(';');
+  };
+  key.append(std::to_string(static_cast<int>(desc.get_data_type()))).push_back(':');
+  add(desc.get_dims());
+  if (desc.get_format_kind() != dnnl::memory::format_kind::blocked) return;
+  add(desc.get_strides());
+  add(desc.get_inner_blks());
+}
+
+void append(std::string& key, const_dnnl_primitive_attr_t attr) {
+  const_dnnl_post_ops_t ops = nullptr;
+  dnnl_primitive_attr_get_post_ops(attr, &ops);
+  for (int i = 0; i < dnnl_post_ops_len(ops); ++i) {
+    dnnl_alg_kind_t kind{};
+    float alpha = 0, beta = 0;
+    if (dnnl_post_ops_get_kind(ops, i) == dnnl_eltwise)
+      dnnl_post_ops_get_params_eltwise(ops, i, &kind, &alpha, &beta);
+    key.append(concat(" post ", static_cast<int>(kind), " ", alpha, " ", beta));
+  }
+}
+
 void share_primitives(int more_users) {
+  made.depth += more_users;
+  if (made.depth == 0) made.keys.clear();
   static int users = 0;
   const std::lock_guard lock(making());
   users += more_users;
@@ -122,15 +160,20 @@ OnednnCall::OnednnCall(const dnnl::primitive& primitive, std::span<const Binding
   Body& b = *body_;
   b.primitive = primitive;
   b.threads = threads;
-  b.held = primitive.get_kind() == dnnl::primitive::kind::reorder ? kReorderBytes : kPrimitiveBytes;
   const const_dnnl_primitive_desc_t desc = primitive.get_primitive_desc();
   b.team = team_kind(desc);
+  const char* name = "";
+  dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name);
+  std::string key = concat(static_cast<int>(primitive.get_kind()), " ", name, " ", threads, " ");
+  const_dnnl_primitive_attr_t attr = nullptr;
+  if (dnnl_primitive_desc_get_attr(desc, &attr) == dnnl_success) append(key, attr);
   auto add = [&](int arg) {
     const const_dnnl_memory_desc_t md = dnnl_primitive_desc_query_md(desc, dnnl_query_exec_arg_md, arg);
     require(md != nullptr, "onednn", "the primitive has no argument ", arg);
     dnnl_memory_desc_t copy = nullptr;
     dnnl::error::wrap_c_api(dnnl_memory_desc_clone(&copy, md), "cannot copy a memory descriptor");
     const dnnl::memory::desc owned(copy);
+    append(key, owned);
     void* const no_bytes_yet = nullptr;
     if (arg == DNNL_ARG_SCRATCHPAD && owned.get_size() == 0) return int64_t{0};
     b.memories.emplace_back(owned, engine(), no_bytes_yet);
@@ -142,6 +185,10 @@ OnednnCall::OnednnCall(const dnnl::primitive& primitive, std::span<const Binding
     b.indices.push_back(binding.index);
   }
   b.scratch = add(DNNL_ARG_SCRATCHPAD);
+  const bool first = made.depth == 0 || made.keys.insert(std::move(key)).second;
+  b.held = !first                                                   ? kSharedBytes
+           : primitive.get_kind() == dnnl::primitive::kind::reorder ? kReorderBytes
+                                                                    : kPrimitiveBytes;
 }
 
 OnednnCall::OnednnCall(OnednnCall&&) noexcept = default;

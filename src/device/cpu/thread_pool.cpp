@@ -13,6 +13,7 @@
 #include "common/fork.h"
 #include "device/cpu/denormals.h"
 #include "device/cpu/work_recorder.h"
+#include "memory/resident.h"
 
 namespace plimsoll {
 namespace {
@@ -213,6 +214,7 @@ bool start_worker(Pool& p, int index) noexcept {
   bool ok = true;
   try {
     std::thread(worker_main, std::ref(p), index).detach();
+    resident::add_thread();
   } catch (const std::exception&) {
     ok = false;
   }

@@ -5,7 +5,10 @@
 
 #include "layers/base/borrowed.h"
 #include "layers/base/parts.h"
+#include "memory/account.h"
 #include "memory/buffer.h"
+#include "memory/images.h"
+#include "memory/pool.h"
 #include "plimsoll/contents.h"
 #include "plimsoll/error.h"
 
@@ -159,7 +162,13 @@ std::string unique_layer_name(std::string_view class_name) {
   return number == 0 ? snake : concat(snake, "_", number);
 }
 
-void clear_session() { name_counts().clear(); }
+void clear_session() {
+  name_counts().clear();
+  while (account::reclaim()) {
+  }
+  pool::trim();
+  images::drop();
+}
 
 void set_dtype_policy(std::string name) {
   policy_dtype(name, false);
