@@ -431,7 +431,7 @@ void MemoryLine::between_steps() {
   if (line_seen_ != line::version()) {
     line::apply();
     // Between two steps nothing in the arena is needed: planning has its bytes.
-    if (account::used() > account::limit() && !trainer_.device()) trainer_.set_arena_line(0);
+    if (account::used() > account::limit() && !trainer_.device()) trainer_.set_arena_line(0, micro_batch_);
     return replan();
   }
   if (trainer_.device()) return;
