@@ -96,7 +96,7 @@ void run(const TrainOptions& a) {
     train = train.shuffle(seed, train.random_access() ? 0 : kWindow);
   }
   if (!a.json && !model.inputs().empty())
-    fmt::print("{}", cli::forecast_text(forecast(model, a.batch, "", a.hold_updates), a.batch));
+    fmt::print("{}", cli::forecast_text(forecast(model, a.batch, "", a.micro_batch, a.hold_updates), a.batch));
   if (!a.memory_report.empty()) {
     cli::write_text(
         a.memory_report,
