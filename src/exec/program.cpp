@@ -12,6 +12,7 @@
 #include "memory/buffer.h"
 #include "memory/charge.h"
 #include "memory/line.h"
+#include "memory/planning.h"
 #include "passes/passes.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
@@ -243,6 +244,7 @@ Program Program::compile(const Graph& graph, const CompileOptions& options) {
 }
 
 MemoryReport Program::forecast(const Graph& graph, const CompileOptions& options) {
+  const account::Planning planning;
   const SharedPrimitives shared;
   std::unique_ptr<Steps> steps;
   if (options.device)
