@@ -109,7 +109,7 @@ def after_global_state(module):
             steps.forget_all()
         clear(free_memory)
         if steps is not None and free_memory:
-            sys.modules["plimsoll._native"].clear_session()
+            sys.modules["plimsoll._native"].give_back_memory()
 
     clear_session.__doc__ = clear.__doc__
     vars(clear_session).update(vars(clear))

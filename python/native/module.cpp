@@ -14,11 +14,11 @@
 
 #include "crc32c.h"
 #include "graph/op.h"
+#include "memory/give_back.h"
 #include "ops.h"
 #include "plimsoll/contents.h"
 #include "plimsoll/devices.h"
 #include "plimsoll/error.h"
-#include "plimsoll/layer.h"
 #include "plimsoll/memory.h"
 #include "trace.h"
 #include "tracing.h"
@@ -254,7 +254,7 @@ NB_MODULE(_native, m) {
     const MemoryUse use = memory_use();
     return nb::make_tuple(use.engine, use.engine_peak, use.resident, use.resident_peak, use.limit);
   });
-  m.def("clear_session", clear_session);
+  m.def("give_back_memory", give_back_memory);
   m.def("parse_memory", parse_memory, "text"_a);
   m.def("memory_text", memory_text, "bytes"_a);
   add_tracing(m);

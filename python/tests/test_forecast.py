@@ -20,7 +20,11 @@ def images(rows):
 
 @pytest.fixture
 def line():
-    yield lambda more: plimsoll.set_memory_limit(plimsoll.memory_use().engine + more)
+    def draw(more):
+        plimsoll.set_memory_limit("1TiB")  # measures code and threads, which count too
+        plimsoll.set_memory_limit(plimsoll.memory_use().engine + more)
+
+    yield draw
     plimsoll.set_memory_limit(None)
 
 

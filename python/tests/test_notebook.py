@@ -26,7 +26,7 @@ def run_cells(*cells):
 def outputs():
     names = {
         "load": "%load_ext plimsoll", "memory": "%plimsoll memory 2GiB", "model": MODEL,
-        "plan": "import plimsoll\nplimsoll.plan(model, batch_size=16)", "over": "plimsoll.set_memory_limit('10MiB'); plimsoll.plan(model, 1 << 20)",
+        "plan": "import plimsoll\nplimsoll.plan(model, batch_size=16)", "over": "plimsoll.set_memory_limit('80MiB'); plimsoll.plan(model, 1 << 20)",
         "line again": "plimsoll.set_memory_limit('2GiB')",
         "fit": "history = model.fit(x, y, epochs=2, batch_size=8, validation_split=0.25)", "history": "history",
         "failing": "class Bad(keras.callbacks.Callback):\n    def on_epoch_end(self, epoch, logs=None): raise ValueError('mine')\n"

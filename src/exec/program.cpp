@@ -14,6 +14,7 @@
 #include "memory/buffer.h"
 #include "memory/charge.h"
 #include "memory/line.h"
+#include "memory/planning.h"
 #include "plan/row_jobs.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
@@ -202,6 +203,7 @@ Program Program::compile(const Graph& graph, const CompileOptions& options) {
 }
 
 MemoryReport Program::forecast(const Graph& graph, const CompileOptions& options) {
+  const account::Planning planning;
   const SharedPrimitives shared;
   const FittedSteps fitted = fit_steps(graph, options, false);
   MemoryReport r = report(fitted);

@@ -25,6 +25,7 @@ def test_a_limit_of_a_device_is_the_line(set_it, no_line):
 
 
 def test_crossing_the_line_is_a_resource_exhausted_error(no_line):
+    plimsoll.set_memory_limit("1TiB")
     used = plimsoll.memory_use().engine
     plimsoll.set_memory_limit(used + 2**20)
     with pytest.raises(tf.errors.ResourceExhaustedError):

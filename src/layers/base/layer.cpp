@@ -5,10 +5,8 @@
 
 #include "layers/base/borrowed.h"
 #include "layers/base/parts.h"
-#include "memory/account.h"
 #include "memory/buffer.h"
-#include "memory/images.h"
-#include "memory/pool.h"
+#include "memory/give_back.h"
 #include "plimsoll/contents.h"
 #include "plimsoll/error.h"
 
@@ -164,10 +162,7 @@ std::string unique_layer_name(std::string_view class_name) {
 
 void clear_session() {
   name_counts().clear();
-  while (account::reclaim()) {
-  }
-  pool::trim();
-  images::drop();
+  give_back_memory();
 }
 
 void set_dtype_policy(std::string name) {

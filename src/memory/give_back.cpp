@@ -1,0 +1,16 @@
+#include "memory/give_back.h"
+
+#include "memory/account.h"
+#include "memory/images.h"
+#include "memory/pool.h"
+
+namespace plimsoll {
+
+void give_back_memory() noexcept {
+  while (account::reclaim()) {
+  }
+  pool::trim();
+  images::drop();
+}
+
+}  // namespace plimsoll
