@@ -126,7 +126,8 @@ class Group {
     for (const std::string& name : order_) {
       if (removed_.contains(name)) continue;
       const Project& p = projects_.at(name);
-      const Distribution* d = exam_.environment.find(name);
+      const Distribution* d = take_off_path(name);
+      if (d && d != exam_.environment.find(name) && d->version && p.specifiers_hold(*d->version)) continue;
       const bool stays = d && d->version && p.specifiers_hold(*d->version) && !p.moved;
       if (p.again && stays) {
         again.requirements.push_back(d->version ? concat(d->name, "==", d->version_text) : p.shown);
@@ -165,6 +166,20 @@ class Group {
       it->second.shown = d ? d->name : shown;
     }
     return it->second;
+  }
+
+  // What is found through PYTHONPATH and the like stays first, whatever is installed: it is taken off the
+  // path. Returns the copy that is found then, if there is one.
+  const Distribution* take_off_path(const std::string& name) {
+    const Distribution* d = exam_.environment.find(name);
+    if (!d || d->editable) return d;
+    const std::string command = take_off_path_command(exam_, d->site);
+    if (command.empty()) return d;
+    if (std::find(before_.begin(), before_.end(), command) == before_.end()) before_.push_back(command);
+    for (const Distribution& other : exam_.environment.distributions) {
+      if (other.normal == name && other.has_metadata && how_on_path(exam_, other.site).empty()) return &other;
+    }
+    return nullptr;
   }
 
   void settle(const std::string& name) {
@@ -246,6 +261,18 @@ bool follows_from_interpreter(std::string_view id) {
   return true;
 }
 
+// Where a project comes from that is not the environment's own.
+void tell_of_path(const Exam& exam, Finding& f) {
+  std::set<std::string> said;
+  for (const Finding::Install& install : f.installs) {
+    const auto r = Requirement::parse(install.requirement);
+    const Distribution* d = r ? exam.environment.find(normal_name(r->name)) : nullptr;
+    const std::string how = d && !d->editable ? how_on_path(exam, d->site) : "";
+    if (!how.empty() && said.insert(how).second)
+      f.evidence.push_back(concat(d->name, " comes from there: ", how));
+  }
+}
+
 // As many findings of one kind as this have one cause.
 constexpr size_t kMany = 6;
 
@@ -258,7 +285,10 @@ void settle_fixes(const Exam& exam, Findings& findings) {
     Group group(exam);
     for (const size_t i : members) group.add(findings[i]);
     const std::string command = group.command();
-    for (const size_t i : members) findings[i].fix = command;
+    for (const size_t i : members) {
+      findings[i].fix = command;
+      tell_of_path(exam, findings[i]);
+    }
   }
 }
 
