@@ -96,8 +96,16 @@ void StallWatch::take_stacks() {
     if (begin != std::string::npos && space < last) {
       const std::string place = heard_.substr(space + 1, last - space - 1);
       StallSample sample{frames_of(heard_.substr(begin, end - begin)),
-                         marks_of(heard_.substr(mark, space - mark)), place == gate::kInBytecode,
-                         place == gate::kKeepsLock};
+                         marks_of(heard_.substr(mark, space - mark)),
+                         place == gate::kInBytecode,
+                         place == gate::kKeepsLock,
+                         place == gate::kInOneCall,
+                         place == gate::kAwaitsAlone,
+                         {}};
+      for (std::string& m : sample.marks) {
+        sample.unseen.push_back(!m.empty() && m.back() == gate::kUnseen);
+        if (sample.unseen.back()) m.pop_back();
+      }
       if (!sample.frames.empty() || sample.keeps_lock) python_.push_back(std::move(sample));
       if (python_.size() > kStacks) python_.pop_front();
     }

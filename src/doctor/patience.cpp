@@ -1,33 +1,34 @@
 #include "doctor/patience.h"
 
+#include <ctime>
+#include <algorithm>
 #include <cstdlib>
-
-#include "doctor/formats/mapped_file.h"
+#include <thread>
 
 namespace plimsoll::doctor {
 namespace {
 
-// How long this thread was ready to run and did not, in its life so far. Zero where the system does not say.
-std::chrono::nanoseconds waited() {
-  const std::string text = read_text("/proc/thread-self/schedstat", 256).value_or("");
-  const size_t space = text.find(' ');
-  return std::chrono::nanoseconds(
-      space == std::string::npos ? 0 : std::strtoll(text.c_str() + space, nullptr, 10));
+std::chrono::nanoseconds worked() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+bool machine_is_busy() {
+  double load = 0;
+  return ::getloadavg(&load, 1) == 1 && load > 1.5 * std::max(1u, std::thread::hardware_concurrency());
 }
 
 }  // namespace
 
 Patience::Patience(std::chrono::milliseconds limit)
-    : start_(std::chrono::steady_clock::now()),
-      limit_(limit),
-      waited_before_(waited()),
-      thread_(std::this_thread::get_id()) {}
+    : start_(std::chrono::steady_clock::now()), limit_(limit), worked_before_(worked()) {}
 
 bool Patience::over() const {
   const auto passed = std::chrono::steady_clock::now() - start_;
   if (passed <= limit_) return false;
-  const auto before = std::this_thread::get_id() == thread_ ? waited_before_ : std::chrono::nanoseconds(0);
-  return passed - (waited() - before) > limit_;
+  if (worked() - worked_before_ > limit_) return true;
+  return passed > 2 * limit_ && !machine_is_busy();
 }
 
 }  // namespace plimsoll::doctor

@@ -1,10 +1,9 @@
-// Patience ends after a time, so that a slow disk does not make a diagnosis slow. Time in which other
-// programs had the processor does not count: on a busy machine as much is looked at as on an idle one. May be
-// asked from several threads.
+// Patience ends after some time, so that a large environment or a slow disk does not make a diagnosis slow.
+// On a machine with much to do the clock says little: there the processor time of this process is the limit.
+// May be asked from several threads.
 #pragma once
 
 #include <chrono>
-#include <thread>
 
 namespace plimsoll::doctor {
 
@@ -15,8 +14,7 @@ class Patience {
 
  private:
   std::chrono::steady_clock::time_point start_;
-  std::chrono::nanoseconds limit_, waited_before_;
-  std::thread::id thread_;  // that made it
+  std::chrono::nanoseconds limit_, worked_before_;
 };
 
 }  // namespace plimsoll::doctor

@@ -97,14 +97,25 @@ struct Hole {
   bool in_code;  // elsewhere pages of zeros may be meant
 };
 
-// The first page of zeros, one in the code before others.
+// A hole is 64 KiB or more: that much is never meant in code, and one look in each 64 KiB finds it.
+constexpr uint64_t kLeastHole = 16 * kPage;
+
+bool is_long_hole(const Bytes& file, uint64_t at) {
+  uint64_t begin = at, end = at;
+  while (begin >= kPage && at - begin < kLeastHole && is_zero(file.text(begin - kPage, kPage)))
+    begin -= kPage;
+  while (file.has(end, kPage) && end - begin < kLeastHole && is_zero(file.text(end, kPage))) end += kPage;
+  return end - begin >= kLeastHole;
+}
+
+// The first hole, one in the code before others.
 std::optional<Hole> find_hole(const Library& library, const Patience& patience) {
   const Bytes file = library.file->bytes();
   const auto code = library.elf ? library.elf->code() : std::vector<std::pair<uint64_t, uint64_t>>();
   std::optional<Hole> hole;
-  for (uint64_t at = 0; file.has(at, kPage); at += kPage) {
-    if (at / kPage % 64 == 0 && patience.over()) break;
-    if (!is_zero(file.text(at, 64)) || !is_zero(file.text(at, kPage))) continue;
+  for (uint64_t at = 0; file.has(at, kPage); at += kLeastHole) {
+    if (at / kLeastHole % 16 == 0 && patience.over()) break;
+    if (!is_zero(file.text(at, 64)) || !is_zero(file.text(at, kPage)) || !is_long_hole(file, at)) continue;
     for (const auto& [offset, size] : code) {
       if (at >= offset && at + kPage <= offset + size) return Hole{at, true};
     }

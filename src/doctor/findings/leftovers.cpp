@@ -117,7 +117,8 @@ void hollow(const Exam& exam, Findings& findings) {
     f.evidence = {folder.string()};
     f.leads_to = concat("AttributeError: module '", name, "' has no attribute ...");
     f.fix = "rm -r " + shell_word(folder);
-    f.installs = {{std::string_view(name) == "sklearn" ? "scikit-learn" : name, "", true}};
+    const std::string project = std::string_view(name) == "sklearn" ? "scikit-learn" : name;
+    f.installs = {{project, "", exam.environment.find(project) != nullptr}};
     findings.push_back(f);
   }
 }

@@ -36,6 +36,14 @@ class Judge {
           "ImportError: h5py is required", "", "h5py");
     }
     versions();
+    if (model_.format == ModelFile::Format::h5 && file_.ends_with(".keras") && keras_major() >= 3) {
+      const std::filesystem::path renamed =
+          std::filesystem::path(exam_.options.model).replace_extension(".h5");
+      add(Severity::error, Sureness::certain,
+          concat(file_, " is an HDF5 model (.h5) under the name of a Keras archive (.keras)"), {},
+          "ValueError: File not found, or not an accessible `.keras` zip file",
+          concat("mv ", shell_word(exam_.options.model), " ", shell_word(renamed)));
+    }
     if (model_.format != ModelFile::Format::weights) layers();
     if (findings_.size() == 1 && model_.format != ModelFile::Format::weights) {
       findings_.front().leads_to = concat(keras_->shown(), " of this environment loads it.");

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "doctor/abandoned.h"
 #include "doctor/exam.h"
 #include "doctor/files.h"
 #include "doctor/python/import_follower.h"
@@ -18,6 +19,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds kLongest{350};
+
+// Modules that Python or setuptools once had: who imports them was sure of them.
+bool is_dropped(std::string_view module) {
+  for (const std::string_view dropped :
+       {"pkg_resources", "distutils", "imp",    "cgi",   "cgitb",     "audioop", "aifc",
+        "asynchat",      "asyncore",  "chunk",  "crypt", "imghdr",    "mailcap", "nntplib",
+        "pipes",         "smtpd",     "sndhdr", "sunau", "telnetlib", "uu",      "xdrlib"}) {
+    if (dropped == module) return true;
+  }
+  return false;
+}
 
 // The project that brings a module back, or the module's own name.
 std::string project_with(std::string_view module) {
@@ -128,7 +140,9 @@ Finding missing_name(const Exam& exam, const BrokenImport& b, const Distribution
   f.evidence = {"used in " + b.by.string()};
   f.leads_to = concat("ImportError or AttributeError: no ", b.name.empty() ? b.module : b.name, " in ",
                       b.module, ", at import ", b.package);
-  if (b.module == "numpy" && from && from->version) {
+  if (is_abandoned(d)) {
+    f.removes = {d.name};
+  } else if (b.module == "numpy" && from && from->version) {
     const bool old_name = from->version->major() < 2 || b.name == "float" || b.name == "int" ||
                           b.name == "object" || b.name == "complex" || b.name == "str";
     f.installs = {{old_name ? "numpy<1.24" : "numpy<2", d.normal, false}};
@@ -177,7 +191,9 @@ void find_needed_modules(const Exam& exam, Findings& findings) {
       findings.push_back(old_finder(exam, b, *d));
     } else if (top || b.kind == BrokenImport::Kind::old_finder) {
       // What only another project brings along may be there for the case that the module is.
-      if (top && roots.contains(b.package) && !b.on_demand) findings.push_back(missing_module(b, *d));
+      const bool dropped = is_dropped(b.module);
+      if (top && (dropped || (roots.contains(b.package) && !b.on_demand)))
+        findings.push_back(missing_module(b, *d));
     } else {
       const Origin origin = e.path.find(b.module.substr(0, b.module.find('.')));
       const Distribution* from = origin ? owner_of(e, origin.file) : nullptr;

@@ -111,17 +111,18 @@ void ImportFollower::start_parts(const std::string& package) {
     const std::string name = file.filename().string();
     return !name.starts_with('_') && !contains(name, "test") && name != "conftest.py" && name != "setup.py";
   };
-  std::vector<fs::path> parts;
+  std::vector<fs::path> parts, inner_parts;
   for (const fs::path& file : list_folder(root)) {
     if (!is_public(file)) continue;
     if (file.extension() == ".py") parts.push_back(file);
     if (!is_there(file / "__init__.py")) continue;
     parts.push_back(file / "__init__.py");
     for (const fs::path& inner : list_folder(file)) {
-      if (is_public(inner) && inner.extension() == ".py") parts.push_back(inner);
+      if (is_public(inner) && inner.extension() == ".py") inner_parts.push_back(inner);
     }
   }
-  if (parts.size() > kMostParts) return;
+  parts.insert(parts.end(), inner_parts.begin(), inner_parts.end());
+  if (parts.size() > kMostParts) parts.resize(kMostParts);
   for (const fs::path& part : parts) visit({package, root, part, true});
 }
 
@@ -197,7 +198,6 @@ void ImportFollower::check_chains(const File& by, const SourceReading& source) {
     if (root == modules.end()) continue;
     std::string module = root->second;
     for (size_t i = 1; i < parts.size(); ++i) {
-      if (!asked_.insert(concat(by.package, " ", module, " . ", parts[i])).second) break;
       const Found found = find_module(module);
       if (found.missing || found.file.empty()) break;
       const std::string part(parts[i]);
@@ -205,9 +205,9 @@ void ImportFollower::check_chains(const File& by, const SourceReading& source) {
       if (package && (is_there(found.file.parent_path() / part) ||
                       is_there(found.file.parent_path() / (part + ".py")))) {
         module += "." + part;
-        asked_.erase(concat(by.package, " ", module, " . ", part));
         continue;
       }
+      if (!asked_.insert(concat(by.package, " ", module, " . ", part)).second) break;
       if (!has_name(found.file, module, part))
         add({BrokenImport::Kind::name, by.package, by.path, module, part, by.on_demand, found.file});
       break;
@@ -245,7 +245,7 @@ ImportFollower::Found ImportFollower::look_for_module(const std::string& dotted)
       return last ? Found{false, "", file, {}} : Found{};
     if (has_submodule(folder, part)) return {false, "", {}, last ? find_native(folder, part) : fs::path()};
     const ModuleNames& names = names_of(init);
-    if (names.open || !names.stars.empty() || names.words.contains(part)) return {};
+    if (names.open || names.lazy || !names.stars.empty() || names.words.contains(part)) return {};
     return {true, concat(module, ".", part), {}, {}};
   }
   return {false, "", folder / "__init__.py", {}};
@@ -280,6 +280,7 @@ bool ImportFollower::can_have(const fs::path& file, const std::string& module, s
                               int depth) {
   const ModuleNames& names = names_of(file);
   if (names.open || names.words.contains(name) || depth > kDeepestStar) return true;
+  if (names.lazy && has_word(names.text, name)) return true;
   for (const ImportStatement& s : names.stars) {
     std::string target = s.module;
     if (s.level > 0) {
@@ -300,7 +301,8 @@ bool ImportFollower::can_export(const Found& found, const std::string& module, s
   if (!found.native.empty()) {
     // The names that a native module makes are texts in it.
     const std::optional<MappedFile> library = MappedFile::open(found.native);
-    return !library || contains(library->bytes().text(), name);
+    constexpr std::string_view kEnd("\0", 1);
+    return !library || contains(library->bytes().text(), concat(kEnd, name, kEnd));
   }
   if (found.file.empty()) return true;
   const auto& exported = names_of(found.file).exported;

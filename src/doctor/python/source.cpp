@@ -294,12 +294,23 @@ ModuleNames read_names(std::string_view source) {
     }
     for_each_word(line, [&](std::string_view word, bool attribute) {
       if (attribute) return;
-      names.open |=
-          is_one_of(word, {"__getattr__", "globals", "locals", "vars", "exec", "setattr", "__path__"});
+      names.lazy |= word == "__getattr__";
+      names.open |= is_one_of(word, {"globals", "locals", "vars", "exec", "setattr", "__path__"});
       names.words.emplace(word);
     });
   }
+  // One that looks names up elsewhere can know any.
+  if (names.lazy && (has_word(source, "getattr") || has_word(source, "import_module"))) names.open = true;
+  if (names.lazy) names.text = source;
   return names;
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]))) return true;
+  }
+  return false;
 }
 
 }  // namespace plimsoll::doctor

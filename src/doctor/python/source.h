@@ -31,8 +31,13 @@ struct ModuleNames {
   std::set<std::string, std::less<>> words;
   std::vector<ImportStatement> stars;                          // from ... import *
   std::optional<std::set<std::string, std::less<>>> exported;  // by __all__, where that is a plain list
+  bool lazy = false;  // it has a __getattr__, which knows names that are texts in it
+  std::string text;   // if it is lazy
   bool open = false;  // it makes names by other means: __getattr__, globals(), sys.modules
 };
 ModuleNames read_names(std::string_view source);
+
+// Whether `word` stands in the text, not as a part of a longer one.
+bool has_word(std::string_view text, std::string_view word);
 
 }  // namespace plimsoll::doctor

@@ -59,7 +59,8 @@ TEST(Source, NamesOfAModuleAreAllItsWords) {
   ASSERT_EQ(names.stars.size(), 1u);
   EXPECT_EQ(names.stars[0].module, "a");
   EXPECT_FALSE(names.open);
-  EXPECT_TRUE(read_names("def __getattr__(name): pass").open);
+  EXPECT_TRUE(read_names("def __getattr__(name): pass").lazy);
+  EXPECT_TRUE(read_names("def __getattr__(name): return getattr(other, name)").open);
   EXPECT_EQ(read_names("x = 1\n__all__ = ['a',  # b\n  \"c\"]\n").exported,
             (std::set<std::string, std::less<>>{"a", "c"}));
   for (const char* text :
