@@ -87,6 +87,14 @@ Values values_of(const StallSamples& samples) {
   return change ? Values::changing : Values::same;
 }
 
+// Whether the frame that all have in common may get on though no variable changes.
+bool may_get_on_unseen(const StallSamples& samples) {
+  return std::any_of(samples.begin(), samples.end(), [&](auto& s) {
+    const size_t inner = s.frames.size() - shortest(samples).frames.size();
+    return inner < s.unseen.size() && s.unseen[inner];
+  });
+}
+
 bool moves_on(const StallSamples& samples) {
   const auto moved = [&](auto& s) { return !s.frames.empty() && s.frames != samples.back().frames; };
   return samples.size() >= 2 && !samples.back().frames.empty() &&
@@ -158,7 +166,29 @@ StallVerdict lock_verdict(const std::deque<StallReading>& readings, const Rates&
                                              100 * r.cpu, r.seconds)};
 }
 
-StallVerdict sleep_verdict(const StallSamples& python) {
+// Native code that looks for something, sleeps and looks again, and never comes back to Python. A sleep that
+// the program asked for does not wake in the midst of the call.
+bool polls_in_one_call(const std::deque<StallReading>& readings, const StallSamples& python) {
+  return python.size() >= 2 && python.back().one_call && python[python.size() - 2].one_call &&
+         readings.back().wakes - readings[readings.size() - 3].wakes >= 2;
+}
+
+// Nobody is there who could set an event of asyncio, or free its lock.
+bool awaits_for_ever(const std::deque<StallReading>& readings, const StallSamples& python) {
+  const bool in_lock =
+      innermost_is(python, "/asyncio/locks.py ") || innermost_is(python, "/asyncio/queues.py ");
+  const StallReading& last = readings.back();
+  return in_lock && python.back().awaits_alone && !last.has_timer && !last.others_wait_for_io &&
+         !last.others_poll && !sleeps(readings, &StallReading::sleeping_threads) &&
+         !sleeps(readings, &StallReading::sleeping_children);
+}
+
+StallVerdict sleep_verdict(const std::deque<StallReading>& readings, const StallSamples& python) {
+  if (polls_in_one_call(readings, python))
+    return {StallKind::waiting_for_io,
+            "native code looks for something over and over and sleeps in between: it waits for a lock, of a "
+            "database "
+            "perhaps, or for a device"};
   if (!python.empty() && python.back().keeps_lock)
     return {StallKind::deadlocked,
             "native code sleeps and keeps the interpreter's lock, so that no Python can run"};
@@ -176,11 +206,28 @@ StallVerdict idle_verdict(const std::deque<StallReading>& readings, const Rates&
                           const StallSamples& python) {
   const Doing doing = plain(usual(readings), r.wakes);
   if (doing == Doing::lock) return lock_verdict(readings, r, python);
-  if (doing == Doing::sleep || sleeps_in_a_coroutine(python)) return sleep_verdict(python);
+  if (doing == Doing::sleep || sleeps_in_a_coroutine(python)) return sleep_verdict(readings, python);
+  if (doing == Doing::file_lock) {
+    const std::string& holder = readings.back().lock_holder;
+    return {StallKind::waiting_for_io,
+            "it waits for the lock on a file" +
+                (holder.empty() ? ", which somebody else holds" : ", which process " + holder + " holds")};
+  }
+  if (doing == Doing::signal) return {StallKind::waiting_for_io, "it waits for a signal that nobody sends"};
+  if (awaits_for_ever(readings, python))
+    return {StallKind::deadlocked,
+            "it awaits an event or a lock of asyncio, and no other task is there to set or release it"};
   if (doing == Doing::disk)
     return {StallKind::waiting_for_io, "it waits for a disk or a network file system"};
   const bool for_a_child =
       doing == Doing::child || (doing == Doing::poll && is_in(python, "/subprocess.py "));
+  if (for_a_child && !readings.back().stopped_child.empty()) {
+    const std::string& child = readings.back().stopped_child;
+    return {StallKind::stopped,
+            fmt::format("it waits for process {}, which was stopped (SIGSTOP or a debugger); `kill -CONT {}` "
+                        "lets it go on",
+                        child, child.substr(0, child.find(' ')))};
+  }
   if (for_a_child && sleeps(readings, &StallReading::sleeping_children))
     return {StallKind::sleeping, "it waits for a process that sleeps, as the program asked"};
   if ((doing == Doing::io || doing == Doing::child) && r.wakes > 0)
@@ -227,7 +274,7 @@ StallVerdict judge_stall(const std::deque<StallReading>& readings, bool waiting_
   if ((!r.threads_work || keeps_lock) && !r.children_work && r.io <= kMovesBytes && !moves_on(python))
     return idle_verdict(readings, r, python);
   if (usual(readings) == Doing::running && stands && bytecode && values_of(python) == Values::same &&
-      !moves) {
+      !may_get_on_unseen(python) && !moves) {
     return {StallKind::spinning,
             fmt::format(
                 "one line of Python runs over and over, and nothing else changes ({:.0f} % CPU in {:.0f} s)",

@@ -16,8 +16,23 @@ namespace plimsoll::guard {
 
 // What a thread was doing when it was looked at. `timed_lock` and `timed_poll` are waits with a time limit,
 // `child` is one for a process or its output, `poll` one for several things.
-enum class Doing { running, lock, timed_lock, sleep, io, child, poll, timed_poll, disk, stopped, other };
-inline constexpr int kDoings = 11;
+// `file_lock` is one for a lock on a file, `signal` one for a signal.
+enum class Doing {
+  running,
+  lock,
+  timed_lock,
+  sleep,
+  io,
+  child,
+  poll,
+  timed_poll,
+  disk,
+  stopped,
+  file_lock,
+  signal,
+  other
+};
+inline constexpr int kDoings = 13;
 
 struct StallReading {
   double time = 0;                  // seconds of the monotonic clock
@@ -27,6 +42,9 @@ struct StallReading {
   bool child_running = false;       // some descendant runs, or would if the machine let it
   Doing doing = Doing::other;       // the main thread
   int64_t wakes = 0;                // times that the main thread has waited so far
+  bool has_timer = false;           // it polls, and its event loop will wake by itself
+  std::string stopped_child;        // "4711 (ffmpeg)", a descendant that was stopped
+  std::string lock_holder;          // the same of who holds the file lock that is waited for
   bool others_wait_for_io = false;  // some other thread waits for a socket or a disk
   bool others_poll = false;         // or for one of several things, or a pipe
   // Who sleeps, and how often each has waited so far.
@@ -63,6 +81,9 @@ struct StallSample {
   std::vector<std::string> marks;  // of the variables in the innermost frames; may be fewer, or none
   bool bytecode = false;           // it ran bytecode, not native code
   bool keeps_lock = false;         // native code kept the interpreter's lock
+  bool one_call = false;           // the same call of native code since the sample before
+  bool awaits_alone = false;       // a coroutine, and no other task is there
+  std::vector<bool> unseen = {};   // for each mark: the frame may get on without a variable that shows it
 };
 // A second or more apart, oldest first; the last ones only. Empty for other kernels.
 using StallSamples = std::deque<StallSample>;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <sstream>
 #include <string>
 
 #include "guard/files.h"
@@ -63,7 +65,23 @@ bool reads_from_child(const Call& call, const fs::path& task) {
          target.rfind("/dev/pts/", 0) == 0;
 }
 
+bool waits_for_file_lock(const Call& call) {
+  constexpr uint64_t kSetLockWait = 7, kOpenSetLockWait = 38;  // F_SETLKW, F_OFD_SETLKW
+  return call.number == SYS_flock || (call.number == SYS_fcntl && (call.arguments[1] == kSetLockWait ||
+                                                                   call.arguments[1] == kOpenSetLockWait));
+}
+
+bool waits_for_signal(const Call& call) {
+#ifdef SYS_pause
+  if (call.number == SYS_pause) return true;
+#endif
+  return call.number == SYS_rt_sigsuspend || (call.number == SYS_rt_sigtimedwait && call.arguments[2] == 0);
+}
+
 Doing doing_in(const Call& call, const fs::path& task) {
+  if (waits_for_file_lock(call)) return Doing::file_lock;
+  if (waits_for_signal(call)) return Doing::signal;
+  if (call.number == SYS_rt_sigtimedwait) return Doing::sleep;
   if (call.number == SYS_futex) return call.arguments[3] != 0 ? Doing::timed_lock : Doing::lock;
   if (call.is({SYS_nanosleep, SYS_clock_nanosleep})) return Doing::sleep;
   if (const auto poll = poll_of(call)) {
@@ -119,6 +137,39 @@ Doing doing_of(const fs::path& task) {
   return doing_in(parse_call(text), task);
 }
 
+// Whether epoll_wait() has a time limit.
+bool has_timer(const fs::path& task) {
+  const Call call = parse_call(read_file(task / "syscall").value_or(""));
+#ifdef SYS_epoll_wait
+  if (call.number == SYS_epoll_wait) return static_cast<int>(call.arguments[3]) >= 0;
+#endif
+  return call.number != SYS_epoll_pwait || static_cast<int>(call.arguments[3]) >= 0;
+}
+
+std::string shown(pid_t pid) {
+  const auto stat = read_stat("/proc/" + std::to_string(pid));
+  return std::to_string(pid) + (stat ? " (" + stat->name + ")" : "");
+}
+
+// /proc/locks: "7: FLOCK ADVISORY WRITE 4711 ...", and who waits for it behind "7: -> FLOCK ADVISORY WRITE
+// 4712".
+std::string holder_of_lock(pid_t waiting) {
+  std::istringstream lines(read_file("/proc/locks").value_or(""));
+  std::map<std::string, pid_t> holders;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string number, kind, word;
+    words >> number >> kind;
+    const bool waits = kind == "->";
+    if (waits) words >> kind;
+    pid_t pid = 0;
+    words >> word >> word >> pid;
+    if (!waits) holders[number] = pid;
+    if (waits && pid == waiting && holders[number] > 0) return shown(holders[number]);
+  }
+  return {};
+}
+
 int64_t wakes_of(const fs::path& task) {
   const std::string text = read_file(task / "status").value_or("");
   const size_t at = text.find("\nvoluntary_ctxt_switches:");
@@ -148,6 +199,8 @@ std::optional<StallReading> take_reading(pid_t pid, double now, const std::set<p
   const fs::path main = process / "task" / std::to_string(pid);
   r.doing = doing_of(main);
   r.wakes = wakes_of(main);
+  r.has_timer = r.doing == Doing::poll && has_timer(main);
+  if (r.doing == Doing::file_lock) r.lock_holder = holder_of_lock(pid);
   if (const auto memory = readings::process(pid)) r.resident = memory->resident;
   const std::string io = read_file(process / "io").value_or("");
   r.io_bytes = field(io, "rchar").value_or(0) + field(io, "wchar").value_or(0);
@@ -157,6 +210,7 @@ std::optional<StallReading> take_reading(pid_t pid, double now, const std::set<p
     if (!s) continue;
     r.child_cpu += s->cpu + s->ended_children_cpu;
     r.child_running = r.child_running || s->state == 'R';
+    if (s->state == 'T' || s->state == 't') r.stopped_child = shown(child);
     const fs::path main = "/proc/" + std::to_string(child) + "/task/" + std::to_string(child);
     if (doing_of(main) == Doing::sleep) r.sleeping_children[child] = wakes_of(main);
   }

@@ -1,9 +1,13 @@
 #include "guard/stall.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <cstdio>
 #include <ctime>
 
 namespace plimsoll::guard {
@@ -193,6 +197,83 @@ TEST(Stall, AChildThatHasEndedStillCounts) {
   const auto after = take_reading(::getpid(), 1, {});
   ASSERT_TRUE(before && after);
   EXPECT_GT(after->child_cpu, before->child_cpu + 0.1);
+}
+
+std::string text(const StallReading& step, Doing doing, const StallSamples& python = {}) {
+  return judge_stall(readings(step, doing), false, python).text;
+}
+
+TEST(Stall, AFileLockIsNamedWithItsHolder) {
+  StallReading waits = step(0);
+  waits.lock_holder = "4711 (python)";
+  EXPECT_EQ(kind(waits, Doing::file_lock), StallKind::waiting_for_io);
+  EXPECT_NE(text(waits, Doing::file_lock).find("lock on a file, which process 4711 (python) holds"),
+            std::string::npos);
+  EXPECT_NE(text(step(0), Doing::signal).find("a signal"), std::string::npos);
+}
+
+TEST(Stall, ALockOfAFileIsFoundInTheSystem) {
+  std::FILE* const file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  ASSERT_EQ(::flock(::fileno(file), LOCK_EX), 0);
+  const std::string path = "/proc/self/fd/" + std::to_string(::fileno(file));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const int again = ::open(path.c_str(), O_RDWR);
+    ::flock(again, LOCK_EX);
+    ::_exit(0);
+  }
+  std::optional<StallReading> reading;
+  do {
+    reading = take_reading(child, 0, {});
+  } while (reading && reading->doing != Doing::file_lock);
+  EXPECT_TRUE(reading);
+  ::flock(::fileno(file), LOCK_UN);
+  ::waitpid(child, nullptr, 0);
+  std::fclose(file);
+}
+
+TEST(Stall, AStoppedChildIsNamed) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::raise(SIGSTOP);
+    ::_exit(0);
+  }
+  ::waitpid(child, nullptr, WUNTRACED);
+  const auto reading = take_reading(::getpid(), 0, {});
+  ::kill(child, SIGCONT);
+  ::waitpid(child, nullptr, 0);
+  ASSERT_TRUE(reading);
+  EXPECT_EQ(reading->stopped_child.rfind(std::to_string(child), 0), 0U) << reading->stopped_child;
+  EXPECT_EQ(kind(*reading, Doing::child), StallKind::stopped);
+  EXPECT_NE(text(*reading, Doing::child).find("kill -CONT " + std::to_string(child)), std::string::npos);
+}
+
+TEST(Stall, AnAsyncioLockThatNobodyCanReleaseIsADeadlock) {
+  StallSamples awaits = samples(std::vector<std::string>(3, "/lib/asyncio/locks.py"), {}, false);
+  EXPECT_EQ(kind(step(0), Doing::poll, awaits), StallKind::waiting_for_io);  // another task is there
+  for (auto& s : awaits) s.awaits_alone = true;
+  EXPECT_EQ(kind(step(0), Doing::poll, awaits), StallKind::deadlocked);
+  StallReading waits = step(0);
+  waits.has_timer = true;
+  EXPECT_EQ(kind(waits, Doing::poll, awaits), StallKind::waiting_for_io);
+}
+
+TEST(Stall, NativeCodeThatSleepsAndLooksAgainWaits) {
+  StallSamples calls = samples(kSame, kNone, false);
+  StallReading polls = step(0);
+  polls.wakes = 10;
+  EXPECT_EQ(kind(polls, Doing::sleep, calls), StallKind::sleeping);  // a loop of Python's that sleeps
+  for (auto& s : calls) s.one_call = true;
+  EXPECT_EQ(kind(polls, Doing::sleep, calls), StallKind::waiting_for_io);
+  EXPECT_EQ(kind(step(0), Doing::sleep, calls), StallKind::sleeping);  // one long sleep
+}
+
+TEST(Stall, WhatMayGetOnUnseenDoesNotSpin) {
+  StallSamples loop = samples(kSame, kSame);
+  EXPECT_EQ(kind(step(1), Doing::running, loop), StallKind::spinning);
+  loop[1].unseen = {true};
+  EXPECT_EQ(kind(step(1), Doing::running, loop), StallKind::slow);
 }
 
 TEST(Stall, PagesFromDiskAreAMemoryStall) {

@@ -63,12 +63,22 @@ void StallWatch::begin_cell(double) {
   interrupted_ = false;
 }
 
+// Asked shortly before something may have to be said; and on, if by then too little was heard: native code
+// that keeps the interpreter's lock answers after a second and more, and two questions may get one answer.
 bool StallWatch::wants_stack(double now, double last_sign) const {
   const double quiet = now - last_sign;
   const bool before_notice = quiet > notice_ - kStacks - 1 && quiet < notice_;
   const bool before_verdict =
       quiet > kVerdictAfter * notice_ - kStacks - 1 && quiet < kVerdictAfter * notice_;
-  return before_notice || before_verdict;
+  const bool heard_little = quiet >= notice_ && quiet < kVerdictAfter * notice_ && told_at_ == 0 &&
+                            (python_.size() < kStacks || keeps_lock_lately());
+  return before_notice || before_verdict || heard_little;
+}
+
+// Whether native code has begun to keep the lock since the first of the answers.
+bool StallWatch::keeps_lock_lately() const {
+  return python_.back().keeps_lock &&
+         std::any_of(python_.begin(), python_.end(), [](auto& s) { return !s.keeps_lock; });
 }
 
 void StallWatch::hear_stack(const std::string& text) {
@@ -76,21 +86,31 @@ void StallWatch::hear_stack(const std::string& text) {
   heard_ += text;
 }
 
-// An answer may come in pieces, or never be finished.
-void StallWatch::take_stack() {
-  const size_t begin = heard_.rfind(gate::kStallBegins);
-  if (begin == std::string::npos) return;
-  const size_t end = heard_.find(gate::kStallEnds, begin), last = heard_.find(';', end);
-  if (end == std::string::npos || last == std::string::npos) return;
-  const size_t mark = end + std::strlen(gate::kStallEnds), space = heard_.find(' ', mark);
-  const std::string place = heard_.substr(space + 1, last - space - 1);
-  StallSample sample{frames_of(heard_.substr(begin, end - begin)),
-                     marks_of(heard_.substr(mark, space - mark)), place == gate::kInBytecode,
-                     place == gate::kKeepsLock};
-  heard_.clear();
-  if (sample.frames.empty() && !sample.keeps_lock) return;
-  python_.push_back(std::move(sample));
-  if (python_.size() > kStacks) python_.pop_front();
+// Answers may come in pieces, several at a time, or never be finished.
+void StallWatch::take_stacks() {
+  for (;;) {
+    const size_t end = heard_.find(gate::kStallEnds), last = heard_.find(';', end);
+    if (end == std::string::npos || last == std::string::npos) return;
+    const size_t begin = heard_.rfind(gate::kStallBegins, end);
+    const size_t mark = end + std::strlen(gate::kStallEnds), space = heard_.find(' ', mark);
+    if (begin != std::string::npos && space < last) {
+      const std::string place = heard_.substr(space + 1, last - space - 1);
+      StallSample sample{frames_of(heard_.substr(begin, end - begin)),
+                         marks_of(heard_.substr(mark, space - mark)),
+                         place == gate::kInBytecode,
+                         place == gate::kKeepsLock,
+                         place == gate::kInOneCall,
+                         place == gate::kAwaitsAlone,
+                         {}};
+      for (std::string& m : sample.marks) {
+        sample.unseen.push_back(!m.empty() && m.back() == gate::kUnseen);
+        if (sample.unseen.back()) m.pop_back();
+      }
+      if (!sample.frames.empty() || sample.keeps_lock) python_.push_back(std::move(sample));
+      if (python_.size() > kStacks) python_.pop_front();
+    }
+    heard_.erase(0, last + 1);
+  }
 }
 
 std::string StallWatch::look(const Look& at) {
@@ -100,7 +120,7 @@ std::string StallWatch::look(const Look& at) {
     python_.clear();
     told_at_ = 0;
   }
-  take_stack();
+  take_stacks();
   if (auto reading = read_(at.pid, at.now, own_threads_)) readings_.push_back(*reading);
   if (readings_.size() > kMostReadings) readings_.pop_front();
   const double due = told_at_ == 0 ? notice_ : kVerdictAfter * notice_;

@@ -44,7 +44,8 @@ class StallWatch {
   StallKind kind() const { return verdict_.kind; }
 
  private:
-  void take_stack();
+  void take_stacks();
+  bool keeps_lock_lately() const;
   std::string tell(double quiet) const;
 
   double notice_, timeout_;

@@ -80,6 +80,26 @@ TEST_F(StallWatchTest, AnAnswerInPiecesIsToldWhole) {
   EXPECT_NE(look_until(30).at(0).find("cell.py line 9 in f"), std::string::npos);
 }
 
+TEST_F(StallWatchTest, AnswersThatComeTogetherAllCount) {
+  doing_ = Doing::sleep;
+  answer_ = answer("7", "", gate::kKeepsLock) + answer("7", "", gate::kKeepsLock) +
+            answer("7", "", gate::kKeepsLock);
+  EXPECT_EQ(look_until(28).size(), 0U);
+  answer_.clear();
+  EXPECT_NE(look_until(30).at(0).find("keeps the interpreter's lock"), std::string::npos);
+}
+
+TEST_F(StallWatchTest, IsAskedUntilEnoughIsHeardOfALockThatIsKept) {
+  doing_ = Doing::sleep;
+  cpu_ = 0.1;  // threads of Python that ask for the lock
+  answer_ = answer("3", "1f", gate::kInNative);
+  EXPECT_TRUE(look_until(28).empty());  // one answer from before the lock was kept
+  answer_.clear();
+  EXPECT_TRUE(look_until(30).empty());
+  answer_ = answer("7", "", gate::kKeepsLock);
+  EXPECT_NE(look_until(40).at(0).find("keeps the interpreter's lock"), std::string::npos);
+}
+
 TEST_F(StallWatchTest, BytecodeThatChangesNothingSpins) {
   doing_ = Doing::running;
   cpu_ = 1;

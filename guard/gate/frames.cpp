@@ -21,6 +21,19 @@ bool is_kernels_own(Object frame) {
   return path && ::strstr(path, kKernelsOwn);
 }
 
+// Of what a kernel is made: tasks of these are always there, and wait for messages.
+bool is_machinery(Object frame) {
+  static const char* const kFolders[] = {"/ipykernel/", "/IPython/", "/tornado/", "/zmq/",
+                                         "/jupyter_client/", "/anyio/",   "/asyncio/"};
+  const Held code(g_python.code_of(frame));
+  const Held file(g_python.attribute(code.object, "co_filename"));
+  const char* path = file ? g_python.text_of(file.object) : nullptr;
+  for (const char* folder : kFolders) {
+    if (path && ::strstr(path, folder)) return true;
+  }
+  return false;
+}
+
 Object either(Object of, const char* one, const char* other) {
   const Object found = g_python.attribute(of, one);
   if (found) return found;
@@ -84,6 +97,7 @@ bool Frames::read_thread(void* thread) {
 // A coroutine awaits another, and that one another, down to what is no coroutine; what a task waits for may
 // be a task itself.
 void Frames::add_chain(Object task, int depth) {
+  if (seen_size_ < kMostSeen) seen_[seen_size_++] = task;
   Object awaited = g_python.attribute(task, "_coro");
   while (awaited) {
     const Held coroutine(awaited);
@@ -110,19 +124,38 @@ void Frames::add_awaited(Object future, int depth) {
     add_chain(g_python.list_item(children.object, i), depth);
 }
 
+// A task that is under way, is not the kernel's and not of the chain that was read.
+bool Frames::is_of_others(Object task) {
+  for (int i = 0; i < seen_size_; ++i) {
+    if (seen_[i] == task) return false;
+  }
+  const Held coroutine(g_python.attribute(task, "_coro"));
+  const Held frame(coroutine ? either(coroutine.object, "cr_frame", "gi_frame") : nullptr);
+  g_python.error_clear();
+  return is_frame(frame) && !is_machinery(frame.object);
+}
+
 bool Frames::read_awaited() {
   const Held tasks(all_tasks());
   const long count = tasks ? g_python.list_size(tasks.object) : 0;
-  for (long i = 0; i < count; ++i) {
+  bool found = false;
+  alone_ = false;
+  for (long i = 0; i < count && !found; ++i) {
     const Held task(g_python.call(g_python.list_item(tasks.object, i)));
     clear();
+    seen_size_ = 0;
     if (task) add_chain(task.object, 1);
     reverse();
-    if (cut_at_kernels_own() && size_ > 0) return true;
+    found = cut_at_kernels_own() && size_ > 0;
   }
-  clear();
+  if (!found) clear();
+  alone_ = found;
+  for (long i = 0; i < count && alone_; ++i) {
+    const Held task(g_python.call(g_python.list_item(tasks.object, i)));
+    alone_ = !task || !is_of_others(task.object);
+  }
   g_python.error_clear();
-  return false;
+  return found;
 }
 
 }  // namespace plimsoll::gate

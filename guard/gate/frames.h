@@ -23,6 +23,8 @@ class Frames {
   bool read_thread(void* thread);
   // Those of the coroutine that a cell awaits: they are on no thread's stack. False if there is none.
   bool read_awaited();
+  // Of the last read_awaited(): no other task of the program's is there that could end the wait.
+  bool awaits_alone() const { return alone_; }
   void clear();
 
  private:
@@ -32,6 +34,12 @@ class Frames {
   bool cut_at_kernels_own();
   void reverse();
 
+  bool is_of_others(Object task);
+
+  static constexpr int kMostSeen = 16;
+  Object seen_[kMostSeen] = {};  // tasks of the chain; not held
+  int seen_size_ = 0;
+  bool alone_ = false;
   Object list_[kMost] = {};
   int size_ = 0;
 };

@@ -16,11 +16,17 @@ inline constexpr int kStackFd = 198;
 inline constexpr const char* kFailedThread = "plimsoll: the thread that failed\n";
 inline constexpr const char* kMainThread = "plimsoll: the main thread\n";
 // An answer to Page::stacks_wanted: kStallBegins, stacks, kStallEnds, marks of the variables in the innermost
-// frames if they could be read, "," after each, a space, kInBytecode, kInNative or kKeepsLock, ";".
+// frames if they could be read (kUnseen behind one whose frame may get on unseen), "," after each, a space,
+// where it is (kInBytecode and the others below), ";".
 inline constexpr const char* kStallBegins = "plimsoll: where it stands\n";
 inline constexpr const char* kStallEnds = "plimsoll: values ";
 inline constexpr const char* kInBytecode = "bytecode";
 inline constexpr const char* kInNative = "native";
+// The same call since the question before.
+inline constexpr const char* kInOneCall = "one call";
+// A coroutine waits, and no other task is there.
+inline constexpr const char* kAwaitsAlone = "awaits alone";
+inline constexpr char kUnseen = '~';
 inline constexpr const char* kKeepsLock =
     "keeps the lock";  // native code that no other thread can run beside
 // The name of the gate's own threads, as /proc has it.

@@ -28,6 +28,7 @@ bool find_python() {
          find(p.frame_of, "PyThreadState_GetFrame") && find(p.caller_of, "PyFrame_GetBack") &&
          find(p.code_of, "PyFrame_GetCode") && find(p.line_of, "PyFrame_GetLineNumber") &&
          find(p.attribute, "PyObject_GetAttrString") && find(p.text_of, "PyUnicode_AsUTF8") &&
+         find(p.bytes_of, "PyBytes_AsString") && find(p.type_type, "PyType_Type") &&
          find(p.values_of, "PyMapping_Values") && find(p.modules, "PyImport_GetModuleDict") &&
          find(p.dict_item, "PyDict_GetItemString") && find(p.list_of, "PySequence_List") &&
          find(p.call, "PyObject_CallNoArgs") && find(p.type_frame, "PyFrame_Type") &&

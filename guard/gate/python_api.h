@@ -22,6 +22,7 @@ struct PythonApi {
   int (*line_of)(Object frame);
   Object (*attribute)(Object, const char*);
   const char* (*text_of)(Object);
+  const char* (*bytes_of)(Object);
   Object (*values_of)(Object mapping);
   Object (*modules)();                                 // borrowed
   Object (*dict_item)(Object dict, const char* name);  // borrowed
@@ -37,7 +38,7 @@ struct PythonApi {
   int (*start_collector)();  // from 3.10 on, else null
 
   Object type_int, type_float, type_str, type_bytes;
-  Object type_list, type_dict, type_set, type_bytearray, type_frame;
+  Object type_list, type_dict, type_set, type_bytearray, type_frame, type_type;
   Object type_locals;  // from 3.13 on, else null
 };
 

@@ -18,6 +18,7 @@
 
 #include "guard/gate/frames.h"
 #include "guard/gate/gate.h"
+#include "guard/gate/progress.h"
 #include "guard/gate/python_api.h"
 
 namespace plimsoll::gate {
@@ -31,6 +32,7 @@ constexpr int64_t kHeedsNs = 50'000;
 // Processor time in which a thread that is not at rest is sure to have been asked for the lock; Python's
 // interval is 5 ms.
 constexpr int64_t kAtRestNs = 1'000'000, kKeepsNs = 50'000'000;
+constexpr int64_t kOneCallNs = 500'000'000;
 constexpr size_t kThreadStack = 512 * 1024;
 
 void* g_main_state = nullptr;
@@ -41,6 +43,7 @@ int g_write_all_signal = 0;
 std::atomic<bool> g_taking{false}, g_wants_lock{false};
 pthread_mutex_t g_pipe = PTHREAD_MUTEX_INITIALIZER;  // one answer at a time
 std::atomic<bool> g_pending{false};
+std::atomic<int64_t> g_pending_since{0};
 int64_t g_heeded_at = 0;  // written before g_pending becomes false
 
 sigjmp_buf g_gave_up;
@@ -128,20 +131,24 @@ void add_frame(Text& text, Object frame) {
            function ? function : "?");
 }
 
-// With the lock held: where the cell is, and marks of the variables there.
-void add_stack(Text& text) {
+// With the lock held: where the cell is, and marks of the variables there. True if it is a coroutine that no
+// other task could wake.
+bool add_stack(Text& text) {
   static Frames frames;
-  if (!frames.read_thread(g_main_state) && !frames.read_awaited()) frames.read_thread(g_main_state);
+  const bool runs = frames.read_thread(g_main_state), awaits = !runs && frames.read_awaited();
+  if (!runs && !awaits) frames.read_thread(g_main_state);
   text.add("Stack (most recent call first):\n");
   for (int i = 0; i < frames.size(); ++i) add_frame(text, frames[i]);
   text.add("%s", kStallEnds);
   for (int i = 0; i < frames.size() && i < kValueFrames; ++i) {
     uint64_t mark = 0xcbf29ce484222325;
     mix_locals(mark, frames[i]);
-    text.add("%llx,", static_cast<unsigned long long>(mark));
+    const bool unseen = may_progress_unseen(frames[i]);
+    text.add("%llx%.*s,", static_cast<unsigned long long>(mark), unseen ? 1 : 0, &kUnseen);
   }
   frames.clear();
   g_python.error_clear();
+  return awaits && frames.awaits_alone();
 }
 
 int heed(void*) {
@@ -155,6 +162,7 @@ int heed(void*) {
 bool heeds_soon() {
   const int state = g_python.take_lock();
   const bool added = !g_pending.exchange(true) && g_python.add_pending_call(heed, nullptr) == 0;
+  if (added) g_pending_since.store(monotonic_ns());
   const int64_t asked_at = nanoseconds(g_main_clock);
   g_python.release_lock(state);
   return added && wait_until_false(g_pending, kHeedPatienceMs, 20 * kHeedsNs) &&
@@ -175,10 +183,14 @@ void* take(void*) {
   const int state = g_python.take_lock();
   g_wants_lock.store(false);
   const bool collects = g_python.stop_collector() != 0;
-  add_stack(text);
+  const bool alone = add_stack(text);
   if (collects) g_python.start_collector();
   g_python.release_lock(state);
-  text.add(" %s;\n", runs_bytecode() ? kInBytecode : kInNative);
+  const bool one_call = g_pending.load() && monotonic_ns() - g_pending_since.load() > kOneCallNs;
+  text.add(" %s;\n", alone             ? kAwaitsAlone
+                     : one_call        ? kInOneCall
+                     : runs_bytecode() ? kInBytecode
+                                       : kInNative);
   ::pthread_mutex_lock(&g_pipe);
   send(text.bytes, text.size);
   ::pthread_mutex_unlock(&g_pipe);

@@ -171,6 +171,26 @@ std::string without_entry_command(const Exam& exam, std::string_view variable, s
   return kept.empty() ? unset_command(exam, variable) : set_command(exam, variable, join(kept, ":"));
 }
 
+std::string how_on_path(const Exam& exam, const fs::path& folder) {
+  for (const PathEntry& entry : exam.environment.path.entries()) {
+    if (entry.folder != folder) continue;
+    if (entry.from == PathEntry::From::variable) return "PYTHONPATH holds " + entry.written;
+    if (entry.from == PathEntry::From::pth) return concat(entry.pth.string(), " holds ", entry.written);
+  }
+  return contains(folder.string(), "/.local/lib/") ? "it is in the user's own packages, " + folder.string()
+                                                   : "";
+}
+
+std::string take_off_path_command(const Exam& exam, const fs::path& folder) {
+  for (const PathEntry& entry : exam.environment.path.entries()) {
+    if (entry.folder != folder) continue;
+    if (entry.from == PathEntry::From::variable)
+      return without_entry_command(exam, "PYTHONPATH", entry.written);
+    if (entry.from == PathEntry::From::pth) return "rm " + shell_word(entry.pth);
+  }
+  return contains(folder.string(), "/.local/lib/") ? set_command(exam, "PYTHONNOUSERSITE", "1") : "";
+}
+
 std::string make_anew_command(const Exam& exam) {
   const Environment& e = exam.environment;
   std::vector<std::string> projects = root_projects(e);

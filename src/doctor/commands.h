@@ -28,6 +28,12 @@ std::string set_command(const Exam& exam, std::string_view variable, std::string
 // Takes one entry out of a list of folders such as PYTHONPATH.
 std::string without_entry_command(const Exam& exam, std::string_view variable, std::string_view entry);
 
+// How a folder got on the path before the environment's own: through PYTHONPATH, a .pth file or the user's
+// site. Empty for the environment's own, where packages are installed.
+std::string how_on_path(const Exam& exam, const std::filesystem::path& folder);
+// Undoes that; empty where it is not so.
+std::string take_off_path_command(const Exam& exam, const std::filesystem::path& folder);
+
 // Makes the environment anew, with the projects that nobody else brings along.
 std::string make_anew_command(const Exam& exam);
 

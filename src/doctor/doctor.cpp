@@ -55,15 +55,37 @@ void check_kernelspec(const Exam& shell, const KernelSpec& spec, Findings& findi
   const Exam exam{shell.options, system, used, libraries ? *libraries : shell.libraries, spec.file};
   Findings found;
   for (const FindingFile& file : finding_files()) {
-    if (reads_variables(file.id)) run_check(file, exam, found);
+    const bool other_packages = other_path && std::string_view(file.id) == "other_python";
+    if (reads_variables(file.id) || other_packages) run_check(file, exam, found);
   }
+  std::erase_if(found, [&](const Finding& f) {
+    return f.severity == Severity::note ||
+           std::any_of(findings.begin(), findings.end(),
+                       [&](const Finding& other) { return other.what == f.what; });
+  });
+  settle_fixes(exam, found);
   for (Finding& f : found) {
-    const bool known = std::any_of(findings.begin(), findings.end(),
-                                   [&](const Finding& other) { return other.what == f.what; });
-    if (known || f.severity == Severity::note) continue;
     f.evidence.push_back(concat("set by the Jupyter kernel ", spec.file.string()));
+    f.installs.clear();
+    f.removes.clear();
     findings.push_back(std::move(f));
   }
+}
+
+// What was asked for first, then causes before what follows from them.
+int order_of(std::string_view id) {
+  int order = 0;
+  for (const std::string_view earlier :
+       {"model",           "post_mortem",     "interpreter",       "settings",
+        "python_path",     "hidden_packages", "path_files",        "standard_library",
+        "architecture",    "other_python",    "damaged_libraries", "damaged_files",
+        "broken_packages", "leftovers",       "requirements",      "jax_versions",
+        "tensorflow_mix",  "keras_backend",   "protobuf",          "numpy_abi",
+        "needed_modules",  "libc_too_old",    "undefined_symbols", "missing_libraries"}) {
+    if (id == earlier) return order;
+    ++order;
+  }
+  return order;
 }
 
 }  // namespace
@@ -91,7 +113,9 @@ Diagnosis examine(const Options& options) {
   settle_fixes(exam, diagnosis.findings);
   std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(),
                    [](const Finding& a, const Finding& b) {
-                     return a.severity != b.severity ? a.severity > b.severity : a.sureness > b.sureness;
+                     if (a.severity != b.severity) return a.severity > b.severity;
+                     if (a.sureness != b.sureness) return a.sureness > b.sureness;
+                     return order_of(a.id) < order_of(b.id);
                    });
   diagnosis.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return diagnosis;

@@ -11,22 +11,37 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// "line 5, column 3", as the parser tells it.
+std::string place_of_error(const std::string& text) {
+  try {
+    const nlohmann::json ignored = nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& e) {
+    const std::string said = e.what();
+    const size_t at = said.find("line "), end = said.find(':', at);
+    if (at != std::string::npos) return said.substr(at, end - at);
+  }
+  return "its beginning";
+}
+
 std::optional<KernelSpec> read_spec(const fs::path& folder, bool of_environment, const Environment& e) {
   const std::optional<std::string> text = read_text(folder / "kernel.json", 1u << 20);
   if (!text) return std::nullopt;
-  const nlohmann::json j = nlohmann::json::parse(*text, nullptr, false);
+  nlohmann::json j = nlohmann::json::parse(*text, nullptr, false);
   KernelSpec spec;
   spec.file = folder / "kernel.json";
   spec.of_environment = of_environment;
+  if (j.is_discarded()) spec.not_json = place_of_error(*text);
   if (!j.is_object() || !j.contains("argv") || !j["argv"].is_array() || j["argv"].empty()) return spec;
   if (j["argv"][0].is_string()) spec.program = j["argv"][0];
   const bool python = fs::path(spec.program).filename().string().starts_with("python");
   spec.runs_environment = of_environment && python && !contains(spec.program, "/");
   const fs::path own = real_path(e.prefix / "bin");
+  spec.has_connection_file = false;
   for (const auto& argument : j["argv"]) {
     if (!argument.is_string()) continue;
     const std::string word = argument;
     spec.ipykernel |= python && word.starts_with("ipykernel");
+    spec.has_connection_file |= contains(word, "{connection_file}");
     spec.runs_environment |=
         word.starts_with('/') && !own.empty() && real_path(fs::path(word).parent_path()) == own;
   }

@@ -197,7 +197,10 @@ class LibraryReader {
     const Library* unfit = nullptr;
     for (const fs::path& candidate : candidates) {
       const Library* found = open(candidate);
-      if (!found) continue;
+      if (!found) {
+        if (garbled_.contains(candidate.string())) library.unloadable.push_back(candidate);
+        continue;
+      }
       if (same_machine(*found, library)) {
         library.dependencies.push_back(found);
         return;
@@ -237,7 +240,10 @@ class LibraryReader {
     library->path = path;
     library->shown = path.string();
     parse(*library);
-    if (!library->elf && library->slices.empty()) return result = nullptr;
+    if (!library->elf && library->slices.empty()) {
+      if (library->file) garbled_.insert(path.string());
+      return result = nullptr;
+    }
     return result = &add(std::move(library));
   }
 
@@ -261,6 +267,7 @@ class LibraryReader {
   const System& system_;
   Libraries& out_;
   std::unordered_map<std::string, const Library*> by_path_, opened_;
+  std::unordered_set<std::string> garbled_;  // files that are there and are no libraries
 };
 
 Libraries Libraries::read(const Environment& environment, const System& system) {
@@ -286,8 +293,11 @@ std::vector<const Library*> Libraries::closure(const Library& library) const {
 }
 
 std::string Libraries::library_path_entry(const Library& library, const System& system) {
-  if (library.in_environment) return "";
-  const fs::path folder = library.path.parent_path().lexically_normal();
+  return library.in_environment ? "" : library_path_entry(library.path, system);
+}
+
+std::string Libraries::library_path_entry(const fs::path& file, const System& system) {
+  const fs::path folder = file.parent_path().lexically_normal();
   for (const std::string_view entry : split(system.variable("LD_LIBRARY_PATH"), ":")) {
     if (!entry.empty() && folder == (fs::path(entry) / "x").parent_path().lexically_normal())
       return std::string(entry);

@@ -32,7 +32,8 @@ struct Library {
   std::vector<MachO> slices;  // one per architecture
   std::string broken;         // why it could not be read; empty if it could
   std::vector<const Library*> dependencies;
-  std::vector<std::string> missing;  // names that nothing on the search path provides
+  std::vector<std::string> missing;               // names that nothing on the search path provides
+  std::vector<std::filesystem::path> unloadable;  // found first for a name, and no library: the loader stops
 
   bool defines(std::string_view symbol) const;
   std::string architectures() const;
@@ -52,6 +53,7 @@ class Libraries {
   std::vector<const Library*> closure(const Library& library) const;
   // The entry of LD_LIBRARY_PATH through which a library of the system is found; empty if it is not.
   static std::string library_path_entry(const Library& library, const System& system);
+  static std::string library_path_entry(const std::filesystem::path& file, const System& system);
   // The libpython that the interpreter gets through LD_LIBRARY_PATH instead of its own; null if it gets its
   // own.
   const Library* foreign_libpython(const Environment& environment, const System& system) const;

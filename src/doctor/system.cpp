@@ -24,8 +24,9 @@ namespace {
 
 // Only these go into the readings: a report must not carry somebody's secrets.
 bool variable_matters(std::string_view name) {
-  for (const std::string_view exact : {"HOME", "PATH", "TMPDIR", "VIRTUAL_ENV", "PYENV_VERSION", "PYENV_ROOT",
-                                       "XDG_DATA_HOME", "XDG_CACHE_HOME", "MPLBACKEND"}) {
+  for (const std::string_view exact :
+       {"HOME", "PATH", "TMPDIR", "VIRTUAL_ENV", "PYENV_VERSION", "PYENV_ROOT", "XDG_DATA_HOME",
+        "XDG_CACHE_HOME", "MPLBACKEND", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}) {
     if (name == exact) return true;
   }
   for (const std::string_view prefix :

@@ -120,13 +120,15 @@ class Group {
   }
 
   std::string command() {
+    forget_old_demands();
     // The list grows while it is walked: whoever stands in the way is moved too.
     for (size_t i = 0; i < order_.size(); ++i) settle(order_[i]);
     InstallCommand change, again;
     for (const std::string& name : order_) {
       if (removed_.contains(name)) continue;
       const Project& p = projects_.at(name);
-      const Distribution* d = exam_.environment.find(name);
+      const Distribution* d = take_off_path(name);
+      if (d && d != exam_.environment.find(name) && d->version && p.specifiers_hold(*d->version)) continue;
       const bool stays = d && d->version && p.specifiers_hold(*d->version) && !p.moved;
       if (p.again && stays) {
         again.requirements.push_back(d->version ? concat(d->name, "==", d->version_text) : p.shown);
@@ -167,13 +169,47 @@ class Group {
     return it->second;
   }
 
+  // What is found through PYTHONPATH and the like stays first, whatever is installed: it is taken off the
+  // path. Returns the copy that is found then, if there is one.
+  const Distribution* take_off_path(const std::string& name) {
+    const Distribution* d = exam_.environment.find(name);
+    if (!d || d->editable) return d;
+    const std::string command = take_off_path_command(exam_, d->site);
+    if (command.empty()) return d;
+    if (std::find(before_.begin(), before_.end(), command) == before_.end()) before_.push_back(command);
+    for (const Distribution& other : exam_.environment.distributions) {
+      if (other.normal == name && other.has_metadata && how_on_path(exam_, other.site).empty()) return &other;
+    }
+    return nullptr;
+  }
+
+  // A project that must get another version has other demands then: what its present one wants is no matter.
+  void forget_old_demands() {
+    for (const auto& [name, p] : projects_) {
+      const Distribution* d = exam_.environment.find(name);
+      if (d && d->version && !p.again &&
+          std::any_of(p.demands.begin(), p.demands.end(), [&](const Demand& demand) {
+            return demand.by.empty() && !demand.specifiers.contains(*d->version);
+          }))
+        changing_.insert(name);
+    }
+    const auto is_old = [&](const Demand& d) { return changing_.contains(d.by); };
+    std::erase_if(order_, [&](const std::string& name) {
+      Project& p = projects_.at(name);
+      const size_t removed = std::erase_if(p.demands, is_old);
+      const bool idle = removed > 0 && p.demands.empty() && !p.again && exam_.environment.find(name);
+      if (idle) projects_.erase(name);
+      return idle;
+    });
+  }
+
   void settle(const std::string& name) {
     Project& p = projects_.at(name);
     const Distribution* installed = exam_.environment.find(name);
     if (p.again && !p.wanted && p.demands.empty() && !p.moved) return;  // its version stays
     for (const Distribution& d : exam_.environment.distributions) {
       const auto moved = projects_.find(d.normal);
-      if (d.normal == name || removed_.contains(d.normal) ||
+      if (d.normal == name || removed_.contains(d.normal) || changing_.contains(d.normal) ||
           (moved != projects_.end() && moved->second.moved))
         continue;
       for (const Requirement& r : d.requires_dist) {
@@ -202,7 +238,7 @@ class Group {
 
   const Exam& exam_;
   std::vector<std::string> before_, order_, removes_;
-  std::set<std::string> removed_;
+  std::set<std::string> removed_, changing_;
   std::map<std::string, Project> projects_;
 };
 
@@ -246,6 +282,62 @@ bool follows_from_interpreter(std::string_view id) {
   return true;
 }
 
+// Where a project comes from that is not the environment's own.
+void tell_of_path(const Exam& exam, Finding& f) {
+  std::set<std::string> said;
+  for (const Finding::Install& install : f.installs) {
+    const auto r = Requirement::parse(install.requirement);
+    const Distribution* d = r ? exam.environment.find(normal_name(r->name)) : nullptr;
+    const std::string how = d && !d->editable ? how_on_path(exam, d->site) : "";
+    if (!how.empty() && said.insert(how).second)
+      f.evidence.push_back(concat(d->name, " comes from there: ", how));
+  }
+}
+
+// The project that a finding wants written anew, if that is all it wants.
+std::string renewed_by(const Finding& f) {
+  if (f.severity != Severity::error || f.installs.size() != 1 || !f.installs[0].again) return "";
+  const auto r = Requirement::parse(f.installs[0].requirement);
+  return r ? normal_name(r->name) : "";
+}
+
+int rank_of_cause(std::string_view id) {
+  int rank = 0;
+  for (const std::string_view cause :
+       {"architecture", "other_python", "damaged_libraries", "damaged_files", "broken_packages"}) {
+    if (id == cause) return rank;
+    ++rank;
+  }
+  return rank;
+}
+
+// A project that is to be written anew is so for one reason; others follow from it, and so does what its
+// libraries expect of others.
+void one_cause_each(Findings& findings) {
+  std::map<std::string, size_t> cause;  // by project
+  for (size_t i = 0; i < findings.size(); ++i) {
+    const std::string project = renewed_by(findings[i]);
+    if (project.empty()) continue;
+    const auto [it, fresh] = cause.try_emplace(project, i);
+    if (!fresh && rank_of_cause(findings[i].id) < rank_of_cause(findings[it->second].id)) it->second = i;
+  }
+  Findings kept;
+  for (size_t i = 0; i < findings.size(); ++i) {
+    const std::string project = renewed_by(findings[i]);
+    bool follows = !project.empty() && cause.at(project) != i;
+    for (const auto& [name, first] : cause) {
+      follows |= findings[i].id == "undefined_symbols" && rank_of_cause(findings[first].id) < 5 &&
+                 std::any_of(findings[i].installs.begin(), findings[i].installs.end(),
+                             [&](const Finding::Install& install) {
+                               const auto r = Requirement::parse(install.requirement);
+                               return r && normal_name(r->name) == name;
+                             });
+    }
+    if (!follows) kept.push_back(findings[i]);
+  }
+  findings = std::move(kept);
+}
+
 // As many findings of one kind as this have one cause.
 constexpr size_t kMany = 6;
 
@@ -258,11 +350,15 @@ void settle_fixes(const Exam& exam, Findings& findings) {
     Group group(exam);
     for (const size_t i : members) group.add(findings[i]);
     const std::string command = group.command();
-    for (const size_t i : members) findings[i].fix = command;
+    for (const size_t i : members) {
+      findings[i].fix = command;
+      tell_of_path(exam, findings[i]);
+    }
   }
 }
 
 void merge_many(const Exam& exam, Findings& findings) {
+  one_cause_each(findings);
   const bool cannot_start = std::any_of(findings.begin(), findings.end(), [](const Finding& f) {
     return f.id == "interpreter" && f.severity == Severity::error;
   });

@@ -3,7 +3,8 @@
     python tests/doctor_cases/run.py --plimsoll build/bin/plimsoll [--only WORDS] [--prove] [--fixes]
 
 Makes each environment (from PyPI, kept in --cache), asks the doctor, and compares. --prove first shows that the broken ones
-fail and the healthy ones work by really importing; --fixes applies every fix the doctor printed and imports again.
+fail and the healthy ones work by really importing; --fixes applies every fix the doctor printed and imports again. Of the
+fixes only commands that safe_fix.py knows are run, and only on files of the case.
 Needs network, h5py and a C compiler.
 """
 
@@ -12,11 +13,13 @@ import collections
 import json
 import os
 import re
+import shlex
 import shutil
 import sys
 import time
 
 import cases
+import safe_fix
 import damage, healthy, models, paths, settings, versions  # noqa: E401, F401  they fill cases.CASES
 from envs import Env, Tools
 
@@ -59,9 +62,11 @@ def apply_fixes(env, case, findings):
     fixes = list(dict.fromkeys(f["fix"] for f in findings if f.get("fix")))
     if not fixes:
         return "none printed", ""
-    if any(re.search(r"\b(sudo|apt|apt-get|brew|dnf|yum)\b", f) for f in fixes):
-        return "not tried", "needs the system's package manager"
-    shell = "\n".join([*fixes, "env -0 > " + str(env.root / "after.env").replace(" ", "\\ ")])
+    refused = {f: safe_fix.refusal(f, env.root, env.cwd) for f in fixes}
+    commands = [f for f in fixes if not refused[f]]
+    if not commands:
+        return "not tried", " ; ".join(f"{f}: {why}" for f, why in refused.items())
+    shell = "\n".join([*commands, "env -0 > " + shlex.quote(str(env.root / "after.env"))])
     done = env.run(["bash", "-c", shell], timeout=900)
     keep_shell_variables(env)
     worked, words = env.prove(case.proof)

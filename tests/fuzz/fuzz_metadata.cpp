@@ -33,6 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   parse_key_values(text);
   WheelTag::parse(text);
   parse_pth_line(text);
-  unconditional_imports(text);
+  read_source(text, true);
+  read_names(text);
   return 0;
 }

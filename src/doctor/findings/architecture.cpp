@@ -20,7 +20,7 @@ void find_architecture(const Exam& exam, Findings& findings) {
     std::vector<std::string> unfit;
     std::string machine;
     size_t fit = 0;
-    bool importable = false;
+    bool importable = false, of_mac = false;
   };
   std::map<std::string, Group> groups;  // by project
   for (const auto& library : exam.libraries.all()) {
@@ -34,6 +34,7 @@ void find_architecture(const Exam& exam, Findings& findings) {
     }
     group.unfit.push_back(library->shown);
     group.machine = library->architectures();
+    group.of_mac |= !library->slices.empty();
     group.importable |= library->reachable;
   }
   for (const auto& [name, group] : groups) {
@@ -44,8 +45,11 @@ void find_architecture(const Exam& exam, Findings& findings) {
     const bool rosetta = exam.environment.is_macos && own == "arm64" && group.machine == "x86_64";
     Finding f;
     f.severity = Severity::error;
-    f.what = rosetta ? concat(name, " was built for Intel Macs; this Python runs natively on Apple silicon")
-                     : concat(name, " was built for ", group.machine, "; this Python is for ", own);
+    const bool of_mac = !exam.environment.is_macos && group.of_mac;
+    f.what =
+        of_mac ? concat(name, " was built for macOS (Mach-O, ", group.machine, "); this Python is for Linux")
+        : rosetta ? concat(name, " was built for Intel Macs; this Python runs natively on Apple silicon")
+                  : concat(name, " was built for ", group.machine, "; this Python is for ", own);
     f.evidence = {concat("for ", group.machine, ": ", some_of(group.unfit))};
     f.leads_to = exam.environment.is_macos
                      ? "ImportError: ... (mach-o file, but is an incompatible architecture)"

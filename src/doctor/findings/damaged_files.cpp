@@ -12,6 +12,7 @@
 #include "doctor/exam.h"
 #include "doctor/formats/sha256.h"
 #include "doctor/parallel.h"
+#include "doctor/patience.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
 
@@ -22,9 +23,7 @@ constexpr size_t kMostSources = 4000;
 constexpr uint64_t kMostHashed = 64u << 20, kMostConfirmed = 128u << 20, kMostDoubted = 32u << 20;
 constexpr uint64_t kPage = 4096;
 // A slow disk must not make the diagnosis slow: what was not reached by then is not looked at.
-constexpr std::chrono::milliseconds kLongest{600};
-
-using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kLongestSources{400}, kLongestNatives{800};
 
 struct Damage {
   std::mutex mutex;
@@ -72,10 +71,10 @@ std::vector<Source> sources(const Environment& e) {
 }
 
 // Python refuses a source file with a NUL in it.
-void check_sources(const Exam& exam, Clock::time_point deadline, Damage& damage) {
+void check_sources(const Exam& exam, const Patience& patience, Damage& damage) {
   const std::vector<Source> all = sources(exam.environment);
   parallel_for(all.size(), [&](size_t i) {
-    if (Clock::now() > deadline) return;
+    if (patience.over()) return;
     const Source& s = all[i];
     const std::optional<std::string> text = read_text(s.owner->site / s.row->path, 4u << 20);
     if (!text || text->empty()) return;
@@ -98,14 +97,25 @@ struct Hole {
   bool in_code;  // elsewhere pages of zeros may be meant
 };
 
-// The first page of zeros, one in the code before others.
-std::optional<Hole> find_hole(const Library& library, Clock::time_point deadline) {
+// A hole is 64 KiB or more: that much is never meant in code, and one look in each 64 KiB finds it.
+constexpr uint64_t kLeastHole = 16 * kPage;
+
+bool is_long_hole(const Bytes& file, uint64_t at) {
+  uint64_t begin = at, end = at;
+  while (begin >= kPage && at - begin < kLeastHole && is_zero(file.text(begin - kPage, kPage)))
+    begin -= kPage;
+  while (file.has(end, kPage) && end - begin < kLeastHole && is_zero(file.text(end, kPage))) end += kPage;
+  return end - begin >= kLeastHole;
+}
+
+// The first hole, one in the code before others.
+std::optional<Hole> find_hole(const Library& library, const Patience& patience) {
   const Bytes file = library.file->bytes();
   const auto code = library.elf ? library.elf->code() : std::vector<std::pair<uint64_t, uint64_t>>();
   std::optional<Hole> hole;
-  for (uint64_t at = 0; file.has(at, kPage); at += kPage) {
-    if (at / kPage % 64 == 0 && Clock::now() > deadline) break;
-    if (!is_zero(file.text(at, 64)) || !is_zero(file.text(at, kPage))) continue;
+  for (uint64_t at = 0; file.has(at, kPage); at += kLeastHole) {
+    if (at / kLeastHole % 16 == 0 && patience.over()) break;
+    if (!is_zero(file.text(at, 64)) || !is_zero(file.text(at, kPage)) || !is_long_hole(file, at)) continue;
     for (const auto& [offset, size] : code) {
       if (at >= offset && at + kPage <= offset + size) return Hole{at, true};
     }
@@ -141,15 +151,15 @@ std::vector<Native> natives(const Exam& exam) {
   return all;
 }
 
-void check_natives(const Exam& exam, Clock::time_point deadline, Damage& damage) {
+void check_natives(const Exam& exam, const Patience& patience, Damage& damage) {
   const std::vector<Native> all = natives(exam);
   parallel_for(all.size(), [&](size_t i) {
-    if (Clock::now() > deadline) return;
+    if (patience.over()) return;
     const Native& n = all[i];
     if (n.hashed) {
       if (!is_as_recorded(*n.library, *n.row))
         damage.add(n.library->owner, n.library->shown + " differs from its SHA-256 in RECORD");
-    } else if (const auto hole = find_hole(*n.library, deadline)) {
+    } else if (const auto hole = find_hole(*n.library, patience)) {
       const bool told_by_hash = n.size <= (hole->in_code ? kMostConfirmed : kMostDoubted);
       if (told_by_hash ? !is_as_recorded(*n.library, *n.row) : hole->in_code)
         damage.add(n.library->owner, concat(n.library->shown, " has a hole of zeros, at byte ", hole->at));
@@ -160,10 +170,9 @@ void check_natives(const Exam& exam, Clock::time_point deadline, Damage& damage)
 }  // namespace
 
 void find_damaged_files(const Exam& exam, Findings& findings) {
-  const Clock::time_point deadline = Clock::now() + kLongest;
   Damage damage;
-  check_sources(exam, deadline, damage);
-  check_natives(exam, deadline, damage);
+  check_sources(exam, Patience(kLongestSources), damage);
+  check_natives(exam, Patience(kLongestNatives), damage);
   for (auto& [owner, files] : damage.files) {
     std::sort(files.begin(), files.end());
     findings.push_back(

@@ -67,14 +67,14 @@ void add(const Exam& exam, const Origin& origin, std::string_view name, const st
        undo(exam, origin)});
 }
 
-// The modules and packages at the top of a project.
+// The modules and packages at the top of a project, name spaces (google of protobuf) among them.
 std::set<std::string> top_names(const Distribution& d) {
   std::set<std::string> names;
   for (const RecordRow& row : d.record) {
     const size_t slash = row.path.find('/');
     if (slash == std::string::npos) {
       if (row.path.ends_with(".py")) names.insert(row.path.substr(0, row.path.size() - 3));
-    } else if (row.path.compare(slash, std::string::npos, "/__init__.py") == 0) {
+    } else if (row.path.ends_with("/__init__.py")) {
       names.insert(row.path.substr(0, slash));
     }
   }

@@ -43,7 +43,12 @@ void judge(const Exam& exam, const KernelSpec& spec, Findings& findings) {
                         std::move(leads_to),
                         std::move(fix)});
   };
-  if (spec.program.empty()) {
+  if (!spec.not_json.empty()) {
+    add(Severity::warning,
+        concat("The Jupyter kernel \"", name, "\" has a kernel.json that is not JSON, at ", spec.not_json),
+        "Jupyter does not offer it, or fails to start it", spec.of_environment ? again : remove);
+    findings.back().evidence = {spec.file.string()};
+  } else if (spec.program.empty()) {
     add(Severity::warning, concat("The Jupyter kernel \"", name, "\" cannot be understood"),
         "Jupyter does not offer it, or fails to start it", spec.of_environment ? again : remove);
   } else if (!contains(spec.program, "/")) {
@@ -61,6 +66,11 @@ void judge(const Exam& exam, const KernelSpec& spec, Findings& findings) {
       findings.back().fix.clear();
       findings.back().installs = {{"ipykernel", "", false}};
     }
+  } else if (spec.ipykernel && !spec.has_connection_file) {
+    add(Severity::error,
+        concat("The Jupyter kernel \"", name, "\" has no {connection_file} among its arguments (argv)"),
+        "The kernel starts and listens elsewhere: it never answers, and Jupyter waits",
+        spec.of_environment ? again : remove);
   } else if (spec.of_environment && spec.ipykernel && !same_environment(spec.program, exam.environment)) {
     add(Severity::warning,
         concat("The Jupyter kernel \"", name, "\" of this environment runs the interpreter of another"),

@@ -59,18 +59,6 @@ std::string remove_both(const Distribution& a, const Distribution& b) {
   return "rm -rf " + join(gone, " ");
 }
 
-// How the folder that holds `d` got before the others, undone.
-std::string take_off_path(const Exam& exam, const Distribution& d) {
-  for (const PathEntry& entry : exam.environment.path.entries()) {
-    if (entry.folder != d.site) continue;
-    if (entry.from == PathEntry::From::variable)
-      return without_entry_command(exam, "PYTHONPATH", entry.written);
-    if (entry.from == PathEntry::From::pth) return "rm " + shell_word(entry.pth);
-  }
-  return contains(d.site.string(), "/.local/lib/") ? set_command(exam, "PYTHONNOUSERSITE", "1")
-                                                   : "Remove one of them.";
-}
-
 bool is_linked(const Exam& exam, const Distribution& d) {
   for (const PathEntry& entry : exam.environment.path.entries()) {
     if (entry.folder == d.site)
@@ -105,7 +93,8 @@ void installed_twice(const Exam& exam, Findings& findings) {
         f.fix = remove_both(first, other);
         f.installs = {{newer.name, "", false}};
       } else {
-        f.fix = take_off_path(exam, first);
+        f.fix = take_off_path_command(exam, first.site);
+        if (f.fix.empty()) f.fix = "Remove one of them.";
       }
       findings.push_back(f);
     }
@@ -128,7 +117,8 @@ void hollow(const Exam& exam, Findings& findings) {
     f.evidence = {folder.string()};
     f.leads_to = concat("AttributeError: module '", name, "' has no attribute ...");
     f.fix = "rm -r " + shell_word(folder);
-    f.installs = {{std::string_view(name) == "sklearn" ? "scikit-learn" : name, "", true}};
+    const std::string project = std::string_view(name) == "sklearn" ? "scikit-learn" : name;
+    f.installs = {{project, "", exam.environment.find(project) != nullptr}};
     findings.push_back(f);
   }
 }

@@ -19,6 +19,23 @@ bool from_driver(std::string_view name) {
   return false;
 }
 
+// FFmpeg, which PyTorch's libraries for sound and pictures try to load, and do without.
+bool is_tried_only(const Library& by, std::string_view name) {
+  const bool tries = by.owner && (by.owner->normal == "torchaudio" || by.owner->normal == "torchvision");
+  return tries && (name.starts_with("libav") || name.starts_with("libsw") ||
+                   name.starts_with("libpostproc") || name.starts_with("libsox"));
+}
+
+// Built for Alpine Linux; other_python speaks of it where the wheel says so.
+bool is_of_musl(std::string_view name) {
+  return name.starts_with("libc.musl") || name.starts_with("ld-musl");
+}
+
+bool says_musl(const Distribution* d) {
+  return d && std::any_of(d->tags.begin(), d->tags.end(),
+                          [](const WheelTag& tag) { return contains(tag.platform, "musl"); });
+}
+
 // The system package that brings a library, where programs for learning often lack it.
 std::string package_of(std::string_view name) {
   const std::pair<std::string_view, std::string_view> known[] = {
@@ -140,9 +157,11 @@ Finding describe(const Exam& exam, const std::string& name, const Missing& missi
   for (const Library* module : missing.modules) modules.push_back(module->shown);
   std::sort(modules.begin(), modules.end());
   if (!modules.empty()) f.evidence.push_back("cannot be imported: " + some_of(modules));
+  if (is_of_musl(name))
+    f.what = concat(owner ? owner->shown() : missing.example->shown, " was built for Alpine Linux (musl)");
   f.leads_to = concat("ImportError: ", name, ": cannot open shared object file: No such file or directory");
   const std::string project = project_of(name);
-  if (owner && (bundled || has_wheel_hash(name))) {
+  if (owner && (bundled || has_wheel_hash(name) || is_of_musl(name))) {
     f.installs = reinstall(*owner);
   } else if (!project.empty()) {
     f.installs = {{project, "", false}};
@@ -174,7 +193,9 @@ void find_missing_libraries(const Exam& exam, Findings& findings) {
   for (const auto& library : exam.libraries.all()) {
     if (!library->in_environment || !exam.libraries.fits_interpreter(*library)) continue;
     for (const std::string& name : library->missing) {
-      Missing& m = library->reachable && !from_driver(name) ? missing[name] : unused[name];
+      if (is_of_musl(name) && says_musl(library->owner)) continue;
+      const bool needed = library->reachable && !from_driver(name) && !is_tried_only(*library, name);
+      Missing& m = needed ? missing[name] : unused[name];
       m.needed_by.push_back(library->shown);
       if (!m.example || (library->owner && !m.example->owner)) m.example = library.get();
       m.optional &= library->standard && optional_module(library->shown);

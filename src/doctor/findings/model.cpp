@@ -1,5 +1,6 @@
 // The model file given: who wrote it, whether this environment loads it, what to do if not.
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "doctor/commands.h"
@@ -35,6 +36,14 @@ class Judge {
           "ImportError: h5py is required", "", "h5py");
     }
     versions();
+    if (model_.format == ModelFile::Format::h5 && file_.ends_with(".keras") && keras_major() >= 3) {
+      const std::filesystem::path renamed =
+          std::filesystem::path(exam_.options.model).replace_extension(".h5");
+      add(Severity::error, Sureness::certain,
+          concat(file_, " is an HDF5 model (.h5) under the name of a Keras archive (.keras)"), {},
+          "ValueError: File not found, or not an accessible `.keras` zip file",
+          concat("mv ", shell_word(exam_.options.model), " ", shell_word(renamed)));
+    }
     if (model_.format != ModelFile::Format::weights) layers();
     if (findings_.size() == 1 && model_.format != ModelFile::Format::weights) {
       findings_.front().leads_to = concat(keras_->shown(), " of this environment loads it.");
@@ -73,8 +82,15 @@ class Judge {
                                                          : "whole model (.h5)")};
     if (!model_.backend.empty()) seen.push_back("backend: " + model_.backend);
     if (!model_.layers.empty()) seen.push_back(concat(model_.layers.size(), " layers"));
-    add(Severity::note, Sureness::certain, concat(file_, " was written by ", by), seen,
-        weights ? "load_model cannot read it: build the model, then model.load_weights(...)" : "", "");
+    if (!weights) {
+      add(Severity::note, Sureness::certain, concat(file_, " was written by ", by), seen, "", "");
+      return;
+    }
+    // Keras writes weights alone under a name that says so; under another someone may take it for a model.
+    add(file_.ends_with(".weights.h5") ? Severity::note : Severity::warning, Sureness::certain,
+        concat(file_, " holds weights alone, no model (written by ", by, ")"), seen,
+        "ValueError: No model config found in the file, from load_model",
+        "Build the model in Python, then model.load_weights(path).");
   }
 
   void versions() {
@@ -188,6 +204,38 @@ class Judge {
   const Distribution* keras_ = nullptr;
 };
 
+struct OtherKind {
+  std::string what, fix;
+};
+
+// What people have under the name of a model, told by its first bytes.
+std::optional<OtherKind> other_kind(const std::filesystem::path& path) {
+  const std::string head = read_text(path, 1u << 12).value_or("");
+  const std::string text = lower_case(trim(head).substr(0, 64));
+  const std::string folder = shell_word(path.has_parent_path() ? path.parent_path() : ".");
+  if (text.starts_with("version https://git-lfs"))
+    return OtherKind{"a pointer of Git LFS: the file itself was not downloaded",
+                     concat("git -C ", folder, " lfs pull")};
+  if (text.starts_with("<!doctype html") || text.starts_with("<html") || text.starts_with("<?xml"))
+    return OtherKind{"a web page (HTML), as a download that needs a confirmation leaves it",
+                     "Download it again, by the link to the file itself."};
+  if (head.starts_with("\x1f\x8b"))
+    return OtherKind{"a compressed file (gzip)",
+                     concat("gunzip -S '' -k ", shell_word(path), "   # or tar -xzf")};
+  if (head.empty()) return OtherKind{"an empty file", "Copy it again, or go back to an earlier checkpoint."};
+  if (head.find_first_not_of('\0') == std::string::npos)
+    return OtherKind{"a file of zeros, as a full or failed disk leaves it",
+                     "Copy it again, or go back to an earlier checkpoint."};
+  if (head.size() > 8 && head.substr(4, 4) == "TFL3")
+    return OtherKind{"a TensorFlow Lite model", "tf.lite.Interpreter(model_path=path)"};
+  if (head.starts_with("\x80\x02") || head.starts_with("\x80\x04") || head.starts_with("\x80\x05"))
+    return OtherKind{"a pickle", "pickle.load(open(path, 'rb'))   # only if you trust who made it"};
+  if (text.starts_with("{"))
+    return OtherKind{"JSON: a model's layers without its weights, perhaps",
+                     "keras.models.model_from_json(open(path).read())"};
+  return std::nullopt;
+}
+
 }  // namespace
 
 void find_model(const Exam& exam, Findings& findings) {
@@ -197,14 +245,16 @@ void find_model(const Exam& exam, Findings& findings) {
     Judge(exam, model, findings).run();
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::bad_file) throw;
-    findings.push_back(
-        {"",
-         Severity::error,
-         Sureness::certain,
-         concat(exam.options.model.filename().string(), " is not a Keras model, or it is damaged"),
-         {e.what()},
-         "OSError or ValueError when it is loaded",
-         "Copy it again, or go back to an earlier checkpoint."});
+    const std::string file = exam.options.model.filename().string();
+    const auto other = other_kind(exam.options.model);
+    findings.push_back({"",
+                        Severity::error,
+                        Sureness::certain,
+                        other ? concat(file, " is no model but ", other->what)
+                              : concat(file, " is not a Keras model, or it is damaged"),
+                        {e.what()},
+                        "OSError or ValueError when it is loaded",
+                        other ? other->fix : "Copy it again, or go back to an earlier checkpoint."});
   }
 }
 

@@ -1,15 +1,15 @@
-// Modules that a package imports whenever it is imported, and that are nowhere, though its metadata does not
-// ask for them: pkg_resources, which new setuptools lack, or what Python itself has dropped. Followed from
-// each package's __init__.py through the import statements that always run.
+// Imports that cannot work though everything is installed as its metadata asks: modules that nobody brings
+// (pkg_resources, which new setuptools lack, or what Python itself has dropped), names that another version
+// of a package had, import hooks that this Python no longer asks.
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <set>
 
+#include "doctor/abandoned.h"
 #include "doctor/exam.h"
 #include "doctor/files.h"
-#include "doctor/formats/mapped_file.h"
-#include "doctor/parallel.h"
-#include "doctor/python/source.h"
+#include "doctor/python/import_follower.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
 
@@ -18,29 +18,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostFiles = 2500, kLongestFile = 1u << 20;
-constexpr std::chrono::milliseconds kLongest{300};
+constexpr std::chrono::milliseconds kLongest{350};
 
-// The import name of a project where it is not the project's own.
-std::string package_name(const Distribution& d) {
-  const std::pair<std::string_view, std::string_view> known[] = {{"scikit-learn", "sklearn"},
-                                                                 {"tensorflow-cpu", "tensorflow"},
-                                                                 {"tensorflow-macos", "tensorflow"},
-                                                                 {"pillow", "PIL"},
-                                                                 {"pyyaml", "yaml"},
-                                                                 {"opencv-python", "cv2"},
-                                                                 {"opencv-python-headless", "cv2"},
-                                                                 {"ipython", "IPython"},
-                                                                 {"pyzmq", "zmq"},
-                                                                 {"scikit-image", "skimage"},
-                                                                 {"setuptools", ""},
-                                                                 {"pip", ""}};
-  for (const auto& [project, name] : known) {
-    if (d.normal == project) return std::string(name);
+// Modules that Python or setuptools once had: who imports them was sure of them.
+bool is_dropped(std::string_view module) {
+  for (const std::string_view dropped :
+       {"pkg_resources", "distutils", "imp",    "cgi",   "cgitb",     "audioop", "aifc",
+        "asynchat",      "asyncore",  "chunk",  "crypt", "imghdr",    "mailcap", "nntplib",
+        "pipes",         "smtpd",     "sndhdr", "sunau", "telnetlib", "uu",      "xdrlib"}) {
+    if (dropped == module) return true;
   }
-  std::string name = d.normal;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
+  return false;
 }
 
 // The project that brings a module back, or the module's own name.
@@ -81,123 +69,99 @@ bool has_unmet_requirement(const Environment& e, const Distribution& d) {
   });
 }
 
-// Follows imports from package to package, in waves: all files of a wave are read at once.
-class Follower {
- public:
-  explicit Follower(const Environment& e) : environment_(e) {}
-
-  void start(const std::string& package) { visit_package(package); }
-
-  void run(std::chrono::steady_clock::time_point deadline) {
-    for (size_t done = 0; done < files_.size() && done < kMostFiles;) {
-      const size_t end = std::min(files_.size(), kMostFiles);
-      std::vector<std::vector<ImportStatement>> imports(end - done);
-      parallel_for(imports.size(), [&](size_t i) {
-        if (std::chrono::steady_clock::now() > deadline) return;
-        imports[i] = unconditional_imports(read_text(files_[done + i].path, kLongestFile).value_or(""));
-      });
-      for (size_t i = 0; i < imports.size(); ++i) {
-        const File file = files_[done + i];
-        for (const ImportStatement& s : imports[i]) follow(file, s);
-      }
-      done = end;
-    }
+// The packages and modules at the top of a project by which people import it: the one with the project's
+// name, or the only one.
+std::vector<std::string> packages_of(const Distribution& d) {
+  if (d.normal == "setuptools" || d.normal == "pip" || d.normal == "wheel") return {};
+  std::vector<std::string> all;
+  for (const RecordRow& row : d.record) {
+    const size_t slash = row.path.find('/');
+    const bool module = slash == std::string::npos && row.path.ends_with(".py");
+    const bool package =
+        slash != std::string::npos && std::string_view(row.path).substr(slash) == "/__init__.py";
+    if (!module && !package) continue;
+    const std::string name = row.path.substr(0, module ? row.path.size() - 3 : slash);
+    if (normal_name(name) == d.normal) return {name};
+    if (!name.starts_with('_')) all.push_back(name);
   }
+  return all.size() == 1 ? all : std::vector<std::string>();
+}
 
-  struct Missing {
-    std::string package, module;  // who imports what
-    fs::path by;
-  };
-  const std::vector<Missing>& missing() const { return missing_; }
-
- private:
-  struct File {
-    std::string package;
-    fs::path root, path;  // the package's folder, and the file
-  };
-
-  void visit(const File& file) {
-    if (seen_.insert(file.path.string()).second) files_.push_back(file);
-  }
-
-  void visit_package(const std::string& name) {
-    const Origin origin = environment_.path.find(name);
-    const bool source = origin.kind == Origin::Kind::package && origin.file.extension() == ".py";
-    if (source && origin.entry->from != PathEntry::From::standard &&
-        origin.entry->from != PathEntry::From::folder)
-      visit({name, origin.file.parent_path(), origin.file});
-  }
-
-  // A module below `folder`.
-  void visit_module(const File& by, const fs::path& folder, std::string_view dotted) {
-    fs::path path = folder;
-    for (const std::string_view part : split(dotted, ".")) {
-      path /= part;
-      if (const fs::path init = path / "__init__.py"; is_there(init)) visit({by.package, by.root, init});
-    }
-    path += ".py";
-    if (is_there(path)) visit({by.package, by.root, path});
-  }
-
-  void follow(const File& by, const ImportStatement& s) {
-    const std::string top(split(s.module, ".")[0]);
-    if (s.level == 0 && top != by.package) {
-      if (top.empty() || !missing_seen_.insert(by.package + " " + top).second) return;
-      if (is_there_somewhere(top, s.module))
-        visit_package(top);
-      else
-        missing_.push_back({by.package, top, by.path});
-      return;
-    }
-    fs::path folder = s.level > 0 ? by.path.parent_path() : by.root;
-    for (size_t i = 1; i < s.level; ++i) folder = folder.parent_path();
-    const std::string inner =
-        s.level > 0 ? s.module : s.module.substr(std::min(s.module.size(), top.size() + 1));
-    if (!inner.empty()) {
-      visit_module(by, folder, inner);
-    } else {
-      for (const std::string& name : s.names) visit_module(by, folder, name);
-    }
-  }
-
-  bool is_there_somewhere(const std::string& top, std::string_view module) const {
-    if (is_built_in_module(top)) return true;
-    // setuptools brings it for Pythons that have dropped it.
-    if (top == "distutils" && !environment_.locate("setuptools/_distutils").empty()) return true;
-    const Origin origin = environment_.path.find(top);
-    if (origin.kind != Origin::Kind::name_space) return static_cast<bool>(origin);
-    // Of a name space the part that is meant must be there.
-    const std::vector<std::string_view> parts = split(module, ".");
-    return parts.size() < 2 || !environment_.locate(fs::path(top) / parts[1]).empty() ||
-           !environment_.locate(fs::path(top) / (std::string(parts[1]) + ".py")).empty();
-  }
-
-  const Environment& environment_;
-  std::vector<File> files_;
-  std::set<std::string> seen_, missing_seen_;
-  std::vector<Missing> missing_;
-};
-
-// What people import themselves: frameworks, and what no other project brings along.
-std::vector<const Distribution*> starting_points(const Environment& e) {
+// What people import themselves first: frameworks, and what no other project brings along; then the others.
+// With whether it is of the first kind.
+std::vector<std::pair<const Distribution*, bool>> starting_points(const Environment& e) {
   std::set<std::string> required;
   for (const Distribution& d : e.distributions) {
     for (const Requirement& r : d.requires_dist) required.insert(normal_name(r.name));
   }
-  std::vector<const Distribution*> all;
+  std::vector<std::pair<const Distribution*, bool>> all, others;
   for (const Distribution& d : e.distributions) {
+    if (e.find(d.normal) != &d) continue;
     const bool framework =
         d.normal == "numpy" || d.normal == "keras" || d.normal == "jax" || d.normal == "torch";
-    if (e.find(d.normal) == &d && (framework || !required.contains(d.normal))) all.push_back(&d);
+    const bool root = framework || !required.contains(d.normal);
+    (root ? all : others).emplace_back(&d, root);
   }
+  all.insert(all.end(), others.begin(), others.end());
   return all;
 }
 
-const Distribution* owner_of(const Environment& e, const std::string& package) {
+const Distribution* owner_of(const Environment& e, const fs::path& file) {
   for (const Distribution& d : e.distributions) {
-    if (package_name(d) == package && e.find(d.normal) == &d) return &d;
+    const std::string inner = file.lexically_relative(d.site).string();
+    if (inner.empty() || inner.starts_with("..")) continue;
+    if (std::any_of(d.record.begin(), d.record.end(), [&](const RecordRow& r) { return r.path == inner; }))
+      return &d;
   }
   return nullptr;
+}
+
+Finding missing_module(const BrokenImport& b, const Distribution& d) {
+  Finding f;
+  f.severity = Severity::error;
+  f.what = concat(d.shown(), " imports ", b.module, ", which is not there and not among its requirements");
+  f.evidence = {"imported by " + b.by.string()};
+  f.leads_to = concat("ModuleNotFoundError: No module named '", b.module, "' at import ", b.package);
+  f.installs = {{project_with(b.module), "", false}};
+  return f;
+}
+
+// Who imports is older than what it imports from, as a rule: a newer one knows the other's new names. Where
+// it is known since when a name is gone, the version before that is the answer.
+Finding missing_name(const Exam& exam, const BrokenImport& b, const Distribution& d,
+                     const Distribution* from) {
+  Finding f;
+  f.severity = b.on_demand ? Severity::warning : Severity::error;
+  f.sureness = Sureness::likely;
+  const std::string other =
+      from ? from->shown() : concat("Python ", exam.environment.major, ".", exam.environment.minor);
+  const std::string what = b.name.empty() ? b.module : concat(b.module, ".", b.name);
+  f.what = concat(d.shown(), " does not fit ", other, ": it uses ", what, ", which that does not have");
+  f.evidence = {"used in " + b.by.string()};
+  f.leads_to = concat("ImportError or AttributeError: no ", b.name.empty() ? b.module : b.name, " in ",
+                      b.module, ", at import ", b.package);
+  if (is_abandoned(d)) {
+    f.removes = {d.name};
+  } else if (b.module == "numpy" && from && from->version) {
+    const bool old_name = from->version->major() < 2 || b.name == "float" || b.name == "int" ||
+                          b.name == "object" || b.name == "complex" || b.name == "str";
+    f.installs = {{old_name ? "numpy<1.24" : "numpy<2", d.normal, false}};
+  } else {
+    f.installs = {{concat(d.name, ">", d.version_text), "", false}};
+  }
+  return f;
+}
+
+Finding old_finder(const Exam& exam, const BrokenImport& b, const Distribution& d) {
+  Finding f;
+  f.severity = Severity::error;
+  f.what = concat(d.shown(), " is too old for Python ", exam.environment.major, ".", exam.environment.minor,
+                  ": Python no longer asks its import hook (find_module)");
+  f.evidence = {b.by.string()};
+  f.leads_to = d.normal == "six" ? "ModuleNotFoundError: No module named 'six.moves'"
+                                 : "ModuleNotFoundError for the modules that the hook brings";
+  f.installs = {{d.normal == "six" ? "six>=1.16" : concat(d.name, ">", d.version_text), "", false}};
+  return f;
 }
 
 }  // namespace
@@ -206,23 +170,36 @@ void find_needed_modules(const Exam& exam, Findings& findings) {
   const Environment& e = exam.environment;
   if (!is_there(e.standard_library / "os.py"))
     return;  // of another machine: what its Python has cannot be seen
-  Follower follower(e);
-  for (const Distribution* d : starting_points(e)) {
-    if (const std::string name = package_name(*d); !name.empty()) follower.start(name);
+  ImportFollower follower(e);
+  std::set<std::string> roots;
+  const Patience patience(kLongest);
+  for (const auto& [d, root] : starting_points(e)) {
+    for (const std::string& name : packages_of(*d)) {
+      follower.start(name);
+      if (root) roots.insert(name);
+    }
   }
-  follower.run(std::chrono::steady_clock::now() + kLongest);
-  for (const auto& [package, module, by] : follower.missing()) {
-    const Distribution* d = owner_of(e, package);
+  follower.run(patience);
+  for (const std::string& name : roots) follower.start_parts(name);
+  follower.run(patience);
+  std::set<std::pair<const Distribution*, const Distribution*>> said;  // one name tells of a pair
+  for (const BrokenImport& b : follower.broken()) {
+    const Distribution* d = owner_of(e, b.by);
     if (!d || has_unmet_requirement(e, *d)) continue;
-    findings.push_back(
-        {"",
-         Severity::error,
-         Sureness::certain,
-         concat(d->shown(), " imports ", module, ", which is not there and not among its requirements"),
-         {"imported by " + by.string()},
-         concat("ModuleNotFoundError: No module named '", module, "' at import ", package),
-         "",
-         {{project_with(module), "", false}}});
+    const bool top = b.kind == BrokenImport::Kind::module && !contains(b.module, ".");
+    if (b.kind == BrokenImport::Kind::old_finder && !b.on_demand) {
+      findings.push_back(old_finder(exam, b, *d));
+    } else if (top || b.kind == BrokenImport::Kind::old_finder) {
+      // What only another project brings along may be there for the case that the module is.
+      const bool dropped = is_dropped(b.module);
+      if (top && (dropped || (roots.contains(b.package) && !b.on_demand)))
+        findings.push_back(missing_module(b, *d));
+    } else {
+      const Origin origin = e.path.find(b.module.substr(0, b.module.find('.')));
+      const Distribution* from = origin ? owner_of(e, origin.file) : nullptr;
+      if (from == d || !said.emplace(d, from).second) continue;
+      findings.push_back(missing_name(exam, b, *d, from));
+    }
   }
 }
 

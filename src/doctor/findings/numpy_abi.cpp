@@ -40,7 +40,10 @@ void find_numpy_abi(const Exam& exam, Findings& findings) {
   const auto& all = exam.libraries.all();
   parallel_for(all.size(), [&](size_t i) {
     const Library& library = *all[i];
-    if (!library.module || library.standard || (library.owner && library.owner->normal == "numpy")) return;
+    // A module, or what a module is made of: PyTorch's own is an empty shell around libtorch_python.so.
+    if (!library.reachable || !library.in_environment || library.standard ||
+        (library.owner && library.owner->normal == "numpy"))
+      return;
     try {
       if (!uses_c_api(library) || !built_for_numpy_1(library)) return;
     } catch (const Error&) {

@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "doctor/commands.h"
 #include "doctor/exam.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
@@ -25,6 +26,7 @@ struct Group {
   std::vector<std::string> files;
   std::set<std::string> tags;
   const Distribution* owner = nullptr;
+  std::filesystem::path folder;  // on sys.path
 };
 
 // Modules per project whose names this Python does not look for, and that have no twin which fits.
@@ -50,6 +52,9 @@ std::map<std::string, Group> foreign_modules(const Exam& exam) {
     group.files.push_back(library->shown);
     group.tags.insert(tag);
     group.owner = library->owner;
+    const std::string path = library->path.string();
+    if (path.ends_with("/" + library->shown))
+      group.folder = path.substr(0, path.size() - library->shown.size() - 1);
   }
   return groups;
 }
@@ -73,7 +78,13 @@ void find_other_python(const Exam& exam, Findings& findings) {
     f.what = concat(name, " was built for ", join(group.tags, ", "), "; this Python is ", own_tag(e));
     f.evidence = {some_of(group.files)};
     f.leads_to = "ModuleNotFoundError: this Python does not look for modules of that name";
-    f.installs = {{name, "", true}};
+    const std::string off = group.owner ? "" : take_off_path_command(exam, group.folder);
+    if (off.empty()) {
+      f.installs = {{name, "", true}};
+    } else {
+      f.evidence.push_back(how_on_path(exam, group.folder));
+      f.fix = off;
+    }
     findings.push_back(f);
   }
   for (const Distribution& d : e.distributions) {

@@ -5,6 +5,7 @@
 #include "doctor/exam.h"
 #include "doctor/files.h"
 #include "doctor/formats/mapped_file.h"
+#include "doctor/python/source.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
 
@@ -111,6 +112,29 @@ void folders_of_lines(const Exam& exam, const PthFile& pth, Findings& findings) 
                       "rm " + shell_word(pth.file)});
 }
 
+// Run at every start of Python, if they are there.
+void start_up_modules(const Exam& exam, Findings& findings) {
+  for (const char* name : {"sitecustomize", "usercustomize"}) {
+    const Origin origin = exam.environment.path.find(name);
+    if (!origin || origin.file.extension() != ".py" || origin.entry->from == PathEntry::From::folder)
+      continue;
+    for (const ImportStatement& s :
+         read_source(read_text(origin.file, 1u << 20).value_or(""), false).imports) {
+      const std::string top(split(s.module, ".")[0]);
+      if (s.level > 0 || is_built_in_module(top) || exam.environment.path.find(top)) continue;
+      findings.push_back(
+          {"",
+           Severity::warning,
+           Sureness::certain,
+           concat(name, ".py, which Python runs at each start, imports ", top, ", which is not there"),
+           {origin.file.string()},
+           concat("Error in ", name, "; set PYTHONVERBOSE for traceback: ModuleNotFoundError, at each start"),
+           concat("mv ", shell_word(origin.file), " ", shell_word(origin.file.string() + ".unused"))});
+      break;
+    }
+  }
+}
+
 void other_pythons(const Exam& exam, Findings& findings) {
   for (const PathEntry& entry : exam.environment.path.entries()) {
     if (entry.from != PathEntry::From::pth || !entry.of_other_python) continue;
@@ -136,6 +160,7 @@ void find_path_files(const Exam& exam, Findings& findings) {
     if (has_library) imports_of_lines(exam, pth, findings);
     folders_of_lines(exam, pth, findings);
   }
+  if (has_library) start_up_modules(exam, findings);
   other_pythons(exam, findings);
 }
 

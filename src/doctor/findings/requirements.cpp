@@ -1,5 +1,7 @@
 // What installed projects require of one another, and what is installed.
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include "doctor/exam.h"
 #include "doctor/python/text.h"
@@ -27,8 +29,47 @@ const Distribution* stand_in(const Environment& environment, const std::string& 
   return nullptr;
 }
 
-bool applies(const Requirement& requirement, const Environment& environment) {
-  return requirement.marker.empty() || marker_holds(requirement.marker, environment.markers).value_or(false);
+using Extras = std::set<std::string, std::less<>>;
+
+// What an extra adds is required only of those who asked for it: pandas[excel].
+bool applies(const Requirement& requirement, const Environment& environment, const Extras& extras) {
+  if (requirement.marker.empty()) return true;
+  const auto holds = [&](std::string_view extra) {
+    return marker_holds(requirement.marker, environment.markers, extra).value_or(false);
+  };
+  return holds("") || std::any_of(extras.begin(), extras.end(), holds);
+}
+
+// The extras that installed projects ask of one another. Which ones a person asked for is written nowhere.
+std::map<std::string, Extras> extras_asked_for(const Environment& environment) {
+  std::map<std::string, Extras> all;
+  for (const Distribution& by : environment.distributions) {
+    for (const Requirement& r : by.requires_dist) {
+      if (!r.extras.empty() && applies(r, environment, {}))
+        all[normal_name(r.name)].insert(r.extras.begin(), r.extras.end());
+    }
+  }
+  return all;
+}
+
+// NVIDIA's projects that an extra such as tensorflow[and-cuda] names. Where all of them are installed,
+// someone asked for it, and their versions matter.
+std::map<std::string, std::vector<const Requirement*>> gpu_extras(const Environment& environment,
+                                                                  const Distribution& by) {
+  std::map<std::string, std::vector<const Requirement*>> all;
+  for (const Requirement& r : by.requires_dist) {
+    const size_t at = r.marker.find("extra");
+    const size_t open = at == std::string::npos ? at : r.marker.find_first_of("'\"", at);
+    const size_t close = open == std::string::npos ? open : r.marker.find(r.marker[open], open + 1);
+    if (close == std::string::npos || !normal_name(r.name).starts_with("nvidia-")) continue;
+    const std::string extra = normal_name(r.marker.substr(open + 1, close - open - 1));
+    if (applies(r, environment, {extra})) all[extra].push_back(&r);
+  }
+  std::erase_if(all, [&](const auto& entry) {
+    return std::any_of(entry.second.begin(), entry.second.end(),
+                       [&](const Requirement* r) { return !environment.find(normal_name(r->name)); });
+  });
+  return all;
 }
 
 Finding conflict(const Exam& exam, const Distribution& by, const Requirement& wanted,
@@ -77,15 +118,31 @@ void add_missing(const Distribution& by, std::vector<Finding> missing, Findings&
   findings.push_back(f);
 }
 
+void check_gpu_extras(const Exam& exam, const Distribution& by, Findings& findings) {
+  for (const auto& [extra, requirements] : gpu_extras(exam.environment, by)) {
+    for (const Requirement* wanted : requirements) {
+      const Distribution* have = exam.environment.find(normal_name(wanted->name));
+      if (!have->version || wanted->specifiers.contains(*have->version)) continue;
+      Finding f = conflict(exam, by, *wanted, have);
+      f.severity = Severity::warning;
+      f.leads_to = "The graphics card is not used, or cuDNN and CUDA errors at the first operation on it";
+      findings.push_back(f);
+    }
+  }
+}
+
 }  // namespace
 
 void find_requirements(const Exam& exam, Findings& findings) {
   const Environment& environment = exam.environment;
+  const auto extras = extras_asked_for(environment);
   for (const Distribution& by : environment.distributions) {
     if (environment.find(by.normal) != &by) continue;
+    check_gpu_extras(exam, by, findings);
+    const auto asked = extras.find(by.normal);
     std::vector<Finding> missing;
     for (const Requirement& wanted : by.requires_dist) {
-      if (!applies(wanted, environment)) continue;
+      if (!applies(wanted, environment, asked == extras.end() ? Extras() : asked->second)) continue;
       const std::string name = normal_name(wanted.name);
       const Distribution* have = environment.find(name);
       const Distribution* other = have ? nullptr : stand_in(environment, name);

@@ -4,6 +4,7 @@
 
 #include "doctor/commands.h"
 #include "doctor/exam.h"
+#include "doctor/files.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
 
@@ -111,6 +112,18 @@ void plot_backend(const Exam& exam, Findings& findings) {
       findings);
 }
 
+// Where encrypted connections look for the certificates they trust.
+void certificates(const Exam& exam, Findings& findings) {
+  for (const char* name : {"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}) {
+    const std::string_view value = exam.system.variable(name);
+    if (value.empty() || is_there(value)) continue;
+    add(exam, Severity::error, name, concat(name, " names a file of certificates that is not there"),
+        "FileNotFoundError, or CERTIFICATE_VERIFY_FAILED, in whatever downloads: pip, requests, httpx, "
+        "huggingface_hub",
+        findings);
+  }
+}
+
 // The program stops at a flag it does not know. Every flag's name is a text in the library that reads it.
 void compiler_flags(const Exam& exam, Findings& findings) {
   const std::string_view flags = exam.system.variable("XLA_FLAGS");
@@ -145,6 +158,7 @@ void find_settings(const Exam& exam, Findings& findings) {
   jax_switches(exam, findings);
   jax_platforms(exam, findings);
   plot_backend(exam, findings);
+  certificates(exam, findings);
   compiler_flags(exam, findings);
 }
 

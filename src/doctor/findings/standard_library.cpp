@@ -44,17 +44,15 @@ bool has(const std::set<std::string, std::less<>>& names, std::string_view stem)
   return it != names.end() && it->starts_with(concat(stem, "."));
 }
 
-// A module may be part of the program: then its name is among the program's texts.
+// A module may be part of the program: then the function that makes it is among the program's symbols. (Its
+// bare name is no sign: the program has the names of all modules there are.)
 bool is_built_in(const Exam& exam, std::string_view name) {
   const Library* program = exam.libraries.interpreter();
   if (!program) return true;
-  constexpr std::string_view kEnd("\0", 1);
-  const std::string text = concat("PyInit_", name), alone = concat(kEnd, name, kEnd);
+  const std::string function = concat("PyInit_", name);
   for (const Library* l : exam.libraries.closure(*program)) {
     const bool of_python = l == program || contains(l->path.filename().string(), "libpython");
-    if (!of_python || !l->file) continue;
-    const std::string_view bytes = l->file->bytes().text();
-    if (contains(bytes, text) || contains(bytes, alone)) return true;
+    if (of_python && l->file && contains(l->file->bytes().text(), function)) return true;
   }
   return false;
 }

@@ -91,6 +91,23 @@ void keras(const Exam& exam, const Distribution& tensorflow, Findings& findings)
   }
 }
 
+// TensorFlow Probability asks for it at its first use; its metadata only for those who take the extra "tf".
+void probability(const Exam& exam, const Distribution& tensorflow, Findings& findings) {
+  const Distribution* tfp = exam.environment.find("tensorflow-probability");
+  if (!tfp || !tfp->version || !tensorflow.version || exam.environment.find("tf-keras")) return;
+  if (*tfp->version < *Version::parse("0.24") || *tensorflow.version < *Version::parse("2.16")) return;
+  findings.push_back(
+      {"",
+       Severity::error,
+       Sureness::certain,
+       concat(tfp->shown(), " needs tf-keras beside ", tensorflow.shown(), "; it is not installed"),
+       {tfp->folder.string()},
+       "ModuleNotFoundError: No module named 'tf_keras' when its first part is used",
+       "",
+       {{concat("tf-keras==", tensorflow.version->major(), ".", tensorflow.version->minor(), ".*"), "",
+         false}}});
+}
+
 void metal(const Exam& exam, const Distribution* tensorflow, Findings& findings) {
   const Distribution* plug_in = exam.environment.find("tensorflow-metal");
   if (!plug_in) return;
@@ -125,7 +142,9 @@ void find_tensorflow_mix(const Exam& exam, Findings& findings) {
   }
   several(installed, findings);
   metal(exam, installed.empty() ? nullptr : installed.front(), findings);
-  if (!installed.empty()) keras(exam, *installed.front(), findings);
+  if (installed.empty()) return;
+  keras(exam, *installed.front(), findings);
+  probability(exam, *installed.front(), findings);
 }
 
 }  // namespace plimsoll::doctor

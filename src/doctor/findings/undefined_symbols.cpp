@@ -10,6 +10,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "doctor/abandoned.h"
 #include "doctor/exam.h"
 #include "doctor/parallel.h"
 #include "doctor/python/text.h"
@@ -118,8 +119,11 @@ Unresolved check_macho(const Exam& exam, const Library& library) {
   std::vector<std::optional<Exports>> providers(slice.dylibs().size());
   for (size_t i = 0; i < providers.size(); ++i) {
     const std::string name = std::filesystem::path(slice.dylibs()[i].name).filename().string();
+    // What one project brings was built together, and what lies outside is macOS's own.
+    if (!slice.dylibs()[i].name.starts_with('@')) continue;
     for (const Library* d : library.dependencies) {
-      if (d->path.filename() == name && !d->slices.empty()) providers[i].emplace(exam, *d);
+      if (d->path.filename() == name && !d->slices.empty() && d->owner != library.owner)
+        providers[i].emplace(exam, *d);
     }
   }
   slice.for_each_undefined([&](std::string_view symbol, bool weak, unsigned from) {
@@ -161,13 +165,35 @@ std::string partner_version(const Exam& exam, const Distribution& d) {
   return "";
 }
 
+// A project whose library is built upon and whose version somebody's requirement forbids: that one is wrong.
+std::optional<Finding::Install> forbidden_provider(const Exam& exam,
+                                                   const std::vector<const Unresolved*>& group) {
+  for (const Unresolved* u : group) {
+    for (const Library* d : u->library->dependencies) {
+      if (!d->owner || d->owner == u->library->owner || !d->owner->version) continue;
+      for (const Distribution& by : exam.environment.distributions) {
+        for (const Requirement& r : by.requires_dist) {
+          const bool applies =
+              r.marker.empty() || marker_holds(r.marker, exam.environment.markers).value_or(false);
+          if (applies && normal_name(r.name) == d->owner->normal &&
+              !r.specifiers.contains(*d->owner->version))
+            return Finding::Install{d->owner->name + r.specifiers.text(), by.normal, false};
+        }
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 // The same version again would be the same mismatch, unless it was compiled here or for another Python.
 void remedy(const Exam& exam, const std::vector<const Unresolved*>& group, bool of_python, Finding& f) {
   const Distribution& owner = *group.front()->library->owner;
   const bool unasked = std::all_of(group.begin(), group.end(),
                                    [](const Unresolved* u) { return is_loaded_unasked(*u->library); });
-  if (unasked) {
+  if (unasked || is_abandoned(owner)) {
     f.removes = {owner.name};
+  } else if (const auto provider = forbidden_provider(exam, group)) {
+    f.installs = {*provider};
   } else if (of_python || built_here(owner)) {
     f.installs = reinstall(owner);
   } else {

@@ -7,7 +7,7 @@ namespace {
 
 std::string shown(std::string_view source) {
   std::string out;
-  for (const ImportStatement& s : unconditional_imports(source)) {
+  for (const ImportStatement& s : read_source(source, false).imports) {
     out += std::string(s.level, '.') + s.module;
     for (const std::string& name : s.names) out += ":" + name;
     out += " ";
@@ -32,9 +32,45 @@ TEST(Source, PassesOverWhatMayNotRun) {
   EXPECT_EQ(shown("x = [\nimport_a,\n]\nimportant = 1\nfrom_x = 2\n"), "");
 }
 
-TEST(Source, EndsOnWhatIsNotPython) {
+std::string chains(std::string_view source) {
+  std::string out;
+  for (const std::string& chain : read_source(source, true).chains) out += chain + " ";
+  return out;
+}
+
+TEST(Source, FindsNamesThatAreLookedUpWheneverItIsImported) {
+  EXPECT_EQ(chains("@wraps(scipy.linalg.tril)\ndef f(a, b: t.U = np.float, c=x.y.z) -> u.v: return a.b\n"),
+            "scipy.linalg.tril np.float x.y.z ");
+  EXPECT_EQ(chains("class A(b.C, metaclass=d.E):\n  f = g.h\n  def m(self, k=n.o):\n    return p.q\n"),
+            "b.C d.E g.h n.o ");
+  EXPECT_EQ(chains("x = a.b(c.d)[e.f]\nx.y = g.h\nx: t.U\nx: t.U = i.j\n"), "a.b c.d e.f g.h i.j ");
+}
+
+TEST(Source, PassesOverNamesThatMayNotBeLookedUp) {
+  EXPECT_EQ(chains("x = a.b if c.d else e.f\ny = lambda: a.b\nz = a.b or c.d\nif a.b: c.d()\n"), "");
+  EXPECT_EQ(chains("def f():\n  return a.b\nx = [a.b for a in c.d]\nprint(a.b)\ndel a.b\n"), "");
+  EXPECT_EQ(chains("x = 'a.b'\ny = f'{a.b}'  # c.d\nz = 1.5\nw = f(x).y\n"), "");
+}
+
+TEST(Source, NamesOfAModuleAreAllItsWords) {
+  const ModuleNames names = read_names("from .a import *\nimport b.c as d\nclass E: pass\nf.g = 'h'  # i\n");
+  for (const char* name : {"d", "E", "f", "b"}) EXPECT_TRUE(names.words.contains(name)) << name;
+  for (const char* name : {"g", "h", "i", "c"}) EXPECT_FALSE(names.words.contains(name)) << name;
+  ASSERT_EQ(names.stars.size(), 1u);
+  EXPECT_EQ(names.stars[0].module, "a");
+  EXPECT_FALSE(names.open);
+  EXPECT_TRUE(read_names("def __getattr__(name): pass").lazy);
+  EXPECT_TRUE(read_names("def __getattr__(name): return getattr(other, name)").open);
+  EXPECT_EQ(read_names("x = 1\n__all__ = ['a',  # b\n  \"c\"]\n").exported,
+            (std::set<std::string, std::less<>>{"a", "c"}));
   for (const char* text :
-       {"'''", "\"", "\\", "(((", "from", "from ", "import ", "from . ", ";;;", "#"}) {
+       {"__all__ = [s for s in dir()]", "__all__ = ['a'] + b.__all__", "x = 1", "__all__ = f("})
+    EXPECT_FALSE(read_names(text).exported) << text;
+  EXPECT_TRUE(read_names("import sys\nsys.modules['a.b'] = c").open);
+}
+
+TEST(Source, EndsOnWhatIsNotPython) {
+  for (const char* text : {"'''", "\"", "\\", "(((", "from", "from ", "import ", "from . ", ";;;", "#"}) {
     EXPECT_EQ(shown(text), "") << text;
   }
 }
