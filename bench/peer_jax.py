@@ -53,7 +53,7 @@ class Net:
     def dropout(self, x):
         return jnp.where(jax.random.bernoulli(self.key, 0.5, x.shape), x * 2, 0) if self.training else x
 
-    def lstm(self, x, n):
+    def lstm(self, x, n, sequence=False):
         """The product with the inputs stands in the loop: it is the faster form in XLA."""
         kernel, recurrent, bias = self.param(x.shape[-1], 4 * n), self.param(n, 4 * n), self.param(4 * n, fill=0)
 
@@ -61,10 +61,12 @@ class Net:
             h, c = state
             i, f, g, o = jnp.split(x @ kernel + h @ recurrent + bias, 4, -1)
             c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
-            return (jax.nn.sigmoid(o) * jnp.tanh(c), c), None
+            h = jax.nn.sigmoid(o) * jnp.tanh(c)
+            return (h, c), h if sequence else None
 
         zeros = jnp.zeros((x.shape[0], n), x.dtype)
-        return lax.scan(step, (zeros, zeros), x.swapaxes(0, 1))[0][0]
+        (last, _), all_steps = lax.scan(step, (zeros, zeros), x.swapaxes(0, 1))
+        return all_steps.swapaxes(0, 1) if sequence else last
 
     def attention(self, x, heads):
         split = x.shape[:2] + (heads, x.shape[-1] // heads)
@@ -86,11 +88,11 @@ def resnet50(net, x):
     return net.dense(x.mean((1, 2)), 10)
 
 
-def transformer(net, x):
-    x = net.param(8000, 256)[x]
-    for _ in range(4):
-        x = net.layer_norm(x + net.attention(x, 8))
-        x = net.layer_norm(x + net.dense(net.dense(x, 1024, lambda x: jax.nn.gelu(x, approximate=False)), 256))
+def transformer(net, x, vocabulary=8000, width=256, heads=8, blocks=4):
+    x = net.param(vocabulary, width)[x]
+    for _ in range(blocks):
+        x = net.layer_norm(x + net.attention(x, heads))
+        x = net.layer_norm(x + net.dense(net.dense(x, 4 * width, lambda x: jax.nn.gelu(x, approximate=False)), width))
     return net.dense(x.mean(1), 10)
 
 
@@ -100,7 +102,7 @@ def logits_of(net, model, x):
     def flat(x):
         return x.reshape(len(x), -1)
 
-    if model == "mlp10_b32":
+    if model.startswith("mlp10_"):
         return net.dense(net.dense(net.dense(x, 64, relu), 32, relu), 1)
     if model == "mlp100_b32":
         return net.dense(net.dense(x, 64, relu), 1)
@@ -113,7 +115,11 @@ def logits_of(net, model, x):
         return net.dense(net.dropout(net.dense(flat(x), 128, relu)), 10)
     if model == "lstm_b32":
         return net.dense(net.lstm(net.param(20000, 128)[x], 128), 1)
-    return {"resnet50_b8": resnet50, "transformer_b16": transformer}[model](net, x)
+    if model == "lstm512_b64":
+        return net.dense(net.lstm(net.lstm(x, 512, sequence=True), 512), 10)
+    if model == "bert_b32":
+        return transformer(net, x, 30522, 768, 12, 12)
+    return (transformer if model == "transformer_b16" else resnet50)(net, x)
 
 
 def initial(row, x):
@@ -157,7 +163,8 @@ def make_round(row):
             return jax.nn.sigmoid(logits) if row.binary else jax.nn.softmax(logits)
 
         forward = jax.jit(forward)
-        return lambda: [forward(params, states, xb).block_until_ready() for xb, _ in batches]
+        read = np.asarray if row.waits else lambda y: y.block_until_ready()
+        return lambda: [read(forward(params, states, xb)) for xb, _ in batches]
 
     def step(state, x, y):
         params, states, moments, t = state

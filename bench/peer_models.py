@@ -11,7 +11,14 @@ MODELS = {
     "resnet50_b8": ((224, 224, 3), 8, 1),
     "lstm_b32": ((80,), 32, 4),
     "transformer_b16": ((128,), 16, 3),
+    # For GPUs.
+    "mlp10_b1": ((10,), 1, 200),
+    "resnet50_b1": ((224, 224, 3), 1, 20),
+    "resnet50_b256": ((224, 224, 3), 256, 1),
+    "lstm512_b64": ((100, 128), 64, 4),
+    "bert_b32": ((128,), 32, 4),
 }
+DEVICE_MODELS = ["mlp10_b1", "resnet50_b1", "resnet50_b256", "lstm512_b64", "bert_b32"]
 
 
 class Row:
@@ -29,15 +36,16 @@ class Row:
         self.model = model if model in MODELS else None
         if self.model:
             self.batch, self.steps = MODELS[model][1], 1 if self.start else steps or MODELS[model][2]
-            self.binary = model.startswith(("mlp", "lstm"))
+            self.binary = model.startswith(("mlp", "lstm_"))
+            self.waits = self.predict and self.batch == 1  # the answer is read after every call
             # Keras's own ResNet-50 in fit(); torchvision's, whose strides sit in the 3x3 convolutions, in single steps.
             self.resnet_v1 = self.fit
 
     def data(self):
         import numpy as np
         shape, count, rng = MODELS[self.model][0], self.batch * self.steps, np.random.default_rng(0)
-        tokens = self.model.startswith(("lstm", "trans"))
-        x = (rng.integers(0, 8000, (count,) + shape).astype("int32") if tokens
+        tokens = self.model.startswith(("lstm_", "trans", "bert"))
+        x = (rng.integers(0, 30522 if self.model.startswith("bert") else 8000, (count,) + shape).astype("int32") if tokens
              else rng.random((count,) + shape, dtype="float32"))
         y = (rng.integers(0, 2, (count, 1)).astype("float32") if self.binary
              else rng.integers(0, 10, (count,)).astype("int32"))

@@ -1,5 +1,5 @@
 """Which peers a row has, and why one is missing."""
-from peer_models import Row
+from peer_models import DEVICE_MODELS, Row
 
 PACKAGES = {"torch": ["torch"], "torch-compile": ["torch"], "torch-cpp": ["torch"], "torch-graph": ["torch"], "jax": ["jax"],
             "tensorflow": ["tensorflow", "keras"], "keras-tensorflow": ["keras", "tensorflow"], "keras-jax": ["keras", "jax"],
@@ -25,7 +25,13 @@ BUSY_ROWS = ["mlp100_b32", "mnist_b128", "cnn64bn_b32", "resnet50_b8", "lstm_b32
 def usual(rows, machine):
     """What is run where no row is named: of half precision the training steps of larger models, where the processor has it."""
     bf16 = ["mnist_b128_bf16", "cnn64bn_b32_bf16", "resnet50_b8_bf16", "lstm_b32_bf16", "transformer_b16_bf16", "matmul_1024_bf16"]
-    return [row for row in rows if "bf16" not in row or (row in bf16 and "bf16" in machine)]
+    return [row for row in rows if ("bf16" not in row or (row in bf16 and "bf16" in machine)) and Row(row).model not in DEVICE_MODELS]
+
+
+def usual_on_device():
+    """Training steps in TF32 and bfloat16, and how long one prediction takes."""
+    models = ["mlp10_b32", "cnn64bn_b32", "cnn100_b512", "lstm_b32", "lstm512_b64", "transformer_b16", "bert_b32", "resnet50_b256"]
+    return [row for model in models for row in (model, model + "_bf16")] + ["mlp10_b1_predict", "resnet50_b1_predict"]
 
 
 def contest(name):

@@ -19,7 +19,7 @@ import load_resnet50
 import markdown
 from environment import HERE, ROOT, installed, machine_name, peers_python
 from harness import READY_TIMEOUT_S, Contender, Machine, busy, summary, take_turns
-from rows import BUSY_ROWS, KERAS_ROWS, RESIDENT_ROWS, START_ROWS, contest, peers_of, usual
+from rows import BUSY_ROWS, KERAS_ROWS, RESIDENT_ROWS, START_ROWS, contest, peers_of, usual, usual_on_device
 
 
 def commands(row, options):
@@ -162,7 +162,8 @@ def main():
     results = Results(options.out, {"machine": machine_name(options.device), "threads": options.threads, "versions": options.versions,
                                     "date": datetime.date.today().isoformat()})
     options.known = results.known()
-    rows = options.rows or (BUSY_ROWS if options.busy else usual(units, results.data["machine"]))
+    usual_rows = usual(units, results.data["machine"]) if options.device == "cpu" else usual_on_device()
+    rows = options.rows or (BUSY_ROWS if options.busy else usual_rows)
     others = f", {options.busy} cores busy" if options.busy else ""
     print(f"{'row':<26}{'ours':>10} {'':<3}{'ratio':>8}   peers ({options.threads} threads{others}, medians of {options.rounds})")
     done = 0

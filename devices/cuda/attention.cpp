@@ -132,8 +132,9 @@ void attention(Build& b) {
   const std::string body = concat(
       own_rows("own", "q + of_q", "TQ"),
       "float o[D / 8][4] = {}, top[2] = {-INFINITY, -INFINITY}, all[2] = {0, 0};\nfor (int64_t k0 = 0; k0 < ",
-      h.causal ? "(TK < (int)blockIdx.x * 64 + 64 ? TK : (int)blockIdx.x * 64 + 64)" : "TK", "; k0 += 64) {\n",
-      two_tiles("k + of_k", "v + of_k", "k0", "TK"), "__syncthreads();\n", times_rows("p", "own", "tile0"),
+      h.causal ? "(TK < (int)blockIdx.x * 64 + 64 ? TK : (int)blockIdx.x * 64 + 64)" : "TK",
+      "; k0 += 64) {\n", two_tiles("k + of_k", "v + of_k", "k0", "TK"), "__syncthreads();\n",
+      times_rows("p", "own", "tile0"),
       "float most[2] = {-INFINITY, -INFINITY};\n#pragma unroll\nfor (int n = 0; n < 8; ++n)\n#pragma unroll\n"
       "for (int i = 0; i < 4; ++i) {\nconst int64_t query = mine + g + i / 2 * 8, key = k0 + n * 8 + 2 * t + "
       "i % 2;\n"
@@ -213,8 +214,8 @@ void attention_grad(Build& b) {
              "= mine + g + 8 * i;\n"
              "low[i] = query < TQ ? lse[head * TQ + query] : 0;\noff[i] = query < TQ ? ",
              sum_of, " : 0;\n}\nfor (int64_t k0 = 0; k0 < ",
-             h.causal ? "(TK < (int)blockIdx.x * 64 + 64 ? TK : (int)blockIdx.x * 64 + 64)" : "TK", "; k0 += 64) {\n",
-             two_tiles("k + of_k", "v + of_k", "k0", "TK"), "__syncthreads();\n",
+             h.causal ? "(TK < (int)blockIdx.x * 64 + 64 ? TK : (int)blockIdx.x * 64 + 64)" : "TK",
+             "; k0 += 64) {\n", two_tiles("k + of_k", "v + of_k", "k0", "TK"), "__syncthreads();\n",
              times_rows("p", "own", "tile0"), times_rows("dp", "up", "tile1"),
              slopes(b, h, "const int64_t query = mine + g + i / 2 * 8, key = k0 + n * 8 + 2 * t + i % 2;\n",
                     "low[i / 2]", "off[i / 2]"),

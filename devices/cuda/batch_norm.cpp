@@ -98,7 +98,12 @@ void batch_norm_grad(Build& b) {
   both.text = concat("const ", c.type(), " dz = ", relu ? "y > 0 ? dy : 0" : "dy", ";\nconst ", c.type(),
                      " normal = (x - mean) * rstd, slope = dz * normal;\n");
   Chain last = both;
-  if (b.node.output_count() == 4) both.writes = {{"dz", c.x.dtype, 3}};
+  if (b.node.output_count() == 4) {  // what the first pass writes saves the second reading y
+    both.writes = {{"dz", c.x.dtype, 3}};
+    last.reads = {c.read(1, "x"), c.per_channel(mean, "mean"), c.per_channel(rstd, "rstd"), c.read(0, "dz")};
+    last.reads.back().other = b.out(3);
+    last.text = concat("const ", c.type(), " normal = (x - mean) * rstd;\n");
+  }
   const Sums sums = add_sums(b, c, both, "dz", "slope");
   const Ref a0 = c.scratch(b, c.wide), a1 = c.scratch(b, c.wide), scale = c.scratch(b, c.wide);
   b.each(

@@ -13,7 +13,7 @@ namespace plimsoll::cuda {
 namespace {
 
 constexpr int64_t kMostWorkspace = 256 << 20;
-constexpr size_t kCandidates = 4;
+constexpr size_t kCandidates = 8;
 
 // Of cudnnBackendDescriptorType_t, cudnnBackendAttributeType_t and cudnnBackendAttributeName_t.
 enum Kind {

@@ -8,6 +8,8 @@
 namespace plimsoll::cuda {
 int64_t RnnProduct::chunk() const { return std::min<int64_t>(512, (k + 7) / 8 * 8); }
 
+int64_t RnnProduct::piece() const { return dtype != DType::f32 && k / kWarps % 32 == 0 ? 8 : 4; }
+
 int64_t RnnProduct::shared_bytes() const {
   const int64_t exact = tensor_cores ? 0 : k * n + kRows * chunk();
   return 4 * (part_floats() + exact);
@@ -23,10 +25,13 @@ std::string RnnProduct::prepare() const {
                          k * n, ";\nfor (int at = tid; at < ", k * n, "; at += ", kThreads,
                          ") {\nconst int64_t k = at / ", n, ", n = at % ", n,
                          ";\nslice[at] = ", load_element(weight, dtype), ";\n}\n__syncthreads();\n");
-  // The order of k is ours to choose: thread t of four takes a quarter of the warp's share, in one piece.
+  // The order of k is ours to choose: the four threads that share a row read pieces beside each other, since
+  // what they read comes in sectors of 32 bytes.
   const bool halves = dtype != DType::f32;
-  const int64_t share = k / kWarps, steps = share / (halves ? 16 : 8);
-  const std::string at = concat("warp * ", share, " + lane_t * ", share / 4, " + s * ", halves ? 4 : 2);
+  const int64_t share = k / kWarps, steps = share / (halves ? 16 : 8), each = halves ? 4 : 2,
+                in_piece = piece() / each;
+  const std::string at = concat("warp * ", share, " + s / ", in_piece, " * ", 4 * piece(), " + lane_t * ",
+                                piece(), " + s % ", in_piece, " * ", each);
   text +=
       concat("const int lane_g = lane / 4, lane_t = lane % 4;\nunsigned w[", steps, "][", n / 8,
              "][2];\n#pragma unroll\n", "for (int s = 0; s < ", steps,
@@ -47,30 +52,24 @@ std::string RnnProduct::multiply(std::string_view rows, std::string_view stride)
 
 std::string RnnProduct::multiply_tensor(std::string_view rows, std::string_view stride) const {
   const bool halves = dtype != DType::f32;
-  const int64_t share = k / kWarps, per_thread = share / 4, loads = per_thread / 4;  // of four elements
-  int64_t group = std::min<int64_t>(loads, halves ? 8 : 4);
+  const int64_t share = k / kWarps, loads = share / (4 * piece()), in_piece = piece() / (halves ? 4 : 2);
+  int64_t group = std::min<int64_t>(loads, 4);
   while (loads % group != 0) --group;
-  const std::string type(halves ? "uint16_t" : "float"), read = halves ? "read_8" : "read_16";
-  std::string text =
-      concat("{\nfloat acc[", n / 8, "][4] = {};\nconst ", type, "* const from = ", rows, " + warp * ", share,
-             " + lane_t * ", per_thread, ";\n#pragma unroll\nfor (int q0 = 0; q0 < ", loads,
-             "; q0 += ", group, ") {\nunsigned x[2][", group, "][4] = {};\n#pragma unroll\n",
-             "for (int q = 0; q < ", group, "; ++q) {\n");
+  const std::string type(halves ? "uint16_t" : "float"), read = halves && piece() == 4 ? "read_8" : "read_16";
+  std::string text = concat(
+      "{\nfloat acc[", n / 8, "][4] = {};\nconst ", type, "* const from = ", rows, " + warp * ", share,
+      " + lane_t * ", piece(), ";\n#pragma unroll\nfor (int q0 = 0; q0 < ", loads, "; q0 += ", group,
+      ") {\nunsigned x[2][", group, "][4] = {};\n#pragma unroll\nfor (int q = 0; q < ", group, "; ++q) {\n");
   for (int row = 0; row < 2; ++row)
     text += concat("if (lane_g + ", 8 * row, " < count) ", read, "(from + (int64_t)(lane_g + ", 8 * row,
-                   ") * ", stride, " + 4 * (q0 + q), x[", row, "][q]);\n");
-  text += concat("}\n#pragma unroll\nfor (int q = 0; q < ", group, "; ++q) {\n");
-  if (halves)
-    text +=
-        concat("const unsigned a[4] = {x[0][q][0], x[1][q][0], x[0][q][1], x[1][q][1]};\n#pragma unroll\n",
-               "for (int j = 0; j < ", n / 8, "; ++j) mma_", source_type(dtype).suffix,
-               "(acc[j], a, w[q0 + q][j]);\n");
-  else
-    text += concat(
-        "#pragma unroll\nfor (int half = 0; half < 2; ++half) {\nunsigned a[4];\n#pragma unroll\n",
-        "for (int i = 0; i < 4; ++i) a[i] = as_tf32(__uint_as_float(x[i % 2][q][2 * half + i / 2]));\n",
-        "#pragma unroll\nfor (int j = 0; j < ", n / 8,
-        "; ++j) mma_f32(acc[j], a, w[2 * (q0 + q) + half][j]);\n}\n");
+                   ") * ", stride, " + ", 4 * piece(), " * (q0 + q), x[", row, "][q]);\n");
+  text += concat(
+      "}\n#pragma unroll\nfor (int q = 0; q < ", group, "; ++q) {\n#pragma unroll\nfor (int i = 0; i < ",
+      in_piece,
+      "; ++i) {\nunsigned a[4] = {x[0][q][2 * i], x[1][q][2 * i], x[0][q][2 * i + 1], x[1][q][2 * i + 1]};\n",
+      halves ? "" : "#pragma unroll\nfor (int e = 0; e < 4; ++e) a[e] = as_tf32(__uint_as_float(a[e]));\n",
+      "#pragma unroll\nfor (int j = 0; j < ", n / 8, "; ++j) mma_", source_type(dtype).suffix,
+      "(acc[j], a, w[(q0 + q) * ", in_piece, " + i][j]);\n}\n");
   text += concat("}\n}\n#pragma unroll\nfor (int j = 0; j < ", n / 8,
                  "; ++j) {\nfloat* const to = part + (warp * ", kRows, " + lane_g) * ", part_stride(),
                  " + j * 8 + 2 * lane_t;\nto[0] = acc[j][0];\nto[1] = acc[j][1];\nto[", 8 * part_stride(),

@@ -33,6 +33,7 @@ struct RnnProduct {
   int64_t part_stride() const { return n + 8; }
   int64_t part_floats() const { return kWarps * kRows * part_stride(); }
   int64_t chunk() const;
+  int64_t piece() const;  // elements that a thread reads at once, with tensor cores
   std::string multiply_exact(std::string_view rows, std::string_view stride) const;
   std::string multiply_tensor(std::string_view rows, std::string_view stride) const;
 };

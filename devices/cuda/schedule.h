@@ -12,7 +12,7 @@
 
 namespace plimsoll::cuda {
 
-inline constexpr size_t kStreams = 4;
+inline constexpr size_t kStreams = 3;
 
 struct Access {
   CUdeviceptr begin, end;

@@ -111,11 +111,53 @@ void reduce_window_sum(Build& b) {
          {b.in(0), b.out(0)});
 }
 
+// Channels that lie beside each other have the same windows: a thread takes several.
+int64_t channels_at_once(const Type& x, size_t largest) {
+  int64_t width = 16 / static_cast<int64_t>(largest);
+  while (width > 1 && x.sizes.back() % width != 0) width /= 2;
+  return x.count() >= int64_t{1} << 16 ? width : 1;
+}
+std::string vector_of(std::string_view name, std::string_view type, int64_t width) {
+  return concat("struct alignas(", width, " * sizeof(", type, ")) ", name, " { ", type, " at[", width,
+                "]; };\n");
+}
+
+// The largest of each window, for several channels at a time.
+void max_pool_by_vectors(Build& b, const Windows& w, int64_t width) {
+  const Type x = b.node.in(0), out = b.node.out(0);
+  const bool index = b.node.output_count() == 2;
+  const std::string every = concat("#pragma unroll\nfor (int j = 0; j < ", width, "; ++j) ");
+  std::string body =
+      concat("const index first = at * ", width, ";\n", coordinates(out.sizes, "first", "index"),
+             vector_of("Values", stored(x.dtype), width), computed(x.dtype), " most[", width,
+             "];\nint where[", width, "];\n", every, "{ most[j] = ", lowest(x.dtype), "; where[j] = -1; }\n",
+             w.points("i", concat("const Values v = *(const Values*)(arg0 + p);\n", every, "{\nconst ",
+                                  computed(x.dtype), " one = ", load_element("v.at[j]", x.dtype),
+                                  ";\nif (where[j] < 0 || one > most[j] || (one != one && most[j] == "
+                                  "most[j])) { most[j] = one; where[j] = w; }\n}\n")),
+             "Values made;\n", every, "made.at[j] = ", store_element("most[j]", x.dtype),
+             ";\n*(Values*)(arg1 + first) = made;\n");
+  std::vector<std::string_view> types = {stored(x.dtype), stored(x.dtype)};
+  std::vector<Ref> args = {b.in(0), b.out(0)};
+  if (index) {
+    types.push_back(stored(b.node.out(1).dtype));
+    args.push_back(b.out(1));
+    body += concat(vector_of("Points", types.back(), width), "Points points;\n", every, "points.at[j] = (",
+                   types.back(), ")(where[j] < 0 ? 0 : where[j]);\n*(Points*)(arg2 + first) = points;\n");
+  }
+  b.each(parameters(types, 1), out.count() / width, body, std::move(args));
+}
+
 // Also max_pool, whose second output says where in its window each maximum lies.
 void window_max(Build& b) {
   const Type x = b.node.in(0), out = b.node.out(0);
   const Windows w(b.node, x, out);
   const bool index = b.node.output_count() == 2;
+  const int64_t width =
+      w.x.empty() || !w.is_whole(w.x.size() - 1)
+          ? 1
+          : channels_at_once(out, std::max(size_of(x.dtype), index ? size_of(b.node.out(1).dtype) : 1));
+  if (width > 1) return max_pool_by_vectors(b, w, width);
   std::string body = concat(
       coordinates(out.sizes, "at", "index"), w.largest(x.dtype, "arg0", "i"), "arg1[at] = ",
       store_element(concat("best < 0 ? (", computed(x.dtype), ")", lowest(x.dtype), " : most"), x.dtype),
@@ -183,17 +225,6 @@ void select_and_scatter_add(Build& b) {
            concat(w.largest(x.dtype, "arg0", "q"),
                   "if (best == (int64_t)at) sum += ", load_element("arg1[q]", dy.dtype), ";\n"),
            {stored(x.dtype), stored(dy.dtype)}, {b.in(0), b.in(1)});
-}
-
-// Channels that lie beside each other have the same windows: a thread takes several.
-int64_t channels_at_once(const Type& x, size_t largest) {
-  int64_t width = 16 / static_cast<int64_t>(largest);
-  while (width > 1 && x.sizes.back() % width != 0) width /= 2;
-  return x.count() >= int64_t{1} << 16 ? width : 1;
-}
-std::string vector_of(std::string_view name, std::string_view type, int64_t width) {
-  return concat("struct alignas(", width, " * sizeof(", type, ")) ", name, " { ", type, " at[", width,
-                "]; };\n");
 }
 
 void max_pool_grad_by_vectors(Build& b, const Windows& w, int64_t width) {

@@ -38,7 +38,7 @@ std::vector<Tensor> layer_norm_of(std::span<const Tensor> in) {
   return {layer_norm(in[0], in[1], in[2], 1e-3)};
 }
 std::vector<Tensor> softmax_of(std::span<const Tensor> in) { return {softmax(in[0]), log_softmax(in[0])}; }
-std::vector<Tensor> chain_of(std::span<const Tensor> in) { return {relu(in[0] * in[1] + in[2]) * in[3]}; }
+std::vector<Tensor> chain_of(std::span<const Tensor> in) { return {tanh(in[0] * in[1] + in[2]) * in[3]}; }
 std::vector<Tensor> batch_norm_of(std::span<const Tensor> in) {
   return {relu(batch_norm(in[0], in[1], in[2], 1e-3)[0])};
 }
