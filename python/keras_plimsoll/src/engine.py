@@ -63,6 +63,7 @@ class Step:
     def __init__(self, eager=False):
         self.eager, self.trace = eager, _native.Trace(eager)
         self.initial, self.now = {}, {}  # storage -> tensor
+        self.assigned = {}  # storage -> what it was given so far, outside of loops and branches
         self.inputs = []
         self.depth = 0  # of bodies of loops and branches that are being traced
 
@@ -77,7 +78,16 @@ class Step:
 
     def write(self, storage, value, name=""):
         self.read(storage, name)
+        if self.depth == 0:
+            if not _native.is_recorded(value) and "float" in value.dtype:  # so that there is one value of the trace that gradients can be taken to
+                value = self.trace.watched(value) if self.eager else _native.recorded(value)
+            self.assigned.setdefault(storage, []).append(value)
         self.now[storage] = value
+
+    def value_for(self, storage, result):
+        """What the variable was when `result` was computed: an assignment is no function to take gradients through."""
+        before = [v for v in self.assigned.get(storage, ()) if self.depth == 0 and _native.is_made_before(v, result)]
+        return before[-1] if before else self.initial[storage]
 
     def updates(self):
         return [(s, t) for s, t in self.now.items() if t is not self.initial[s]]
