@@ -232,6 +232,13 @@ NB_MODULE(_native, m) {
   m.def("alike", alike, "values"_a);
   m.def(
       "is_recorded", [](const PyTensor& t) { return t.get().is_symbolic(); }, "tensor"_a);
+  m.def(
+      "is_made_before",
+      [](const PyTensor& a, const PyTensor& b) {
+        const Tensor &x = a.get(), &y = b.get();
+        return x.is_symbolic() && y.is_symbolic() && &x.graph() == &y.graph() && x.id() < y.id();
+      },
+      "a"_a, "b"_a);
   m.def("cond", cond_op, "predicate"_a, "operands"_a, "if_true"_a, "if_false"_a);
   m.def("while_loop", while_op, "state"_a, "test"_a, "body"_a);
   m.def("scan", scan_op, "carry"_a, "xs"_a, "length"_a, "body"_a, "reverse"_a = false);

@@ -98,3 +98,35 @@ def test_a_tensor_of_an_eager_step_lives_on():
     kept = []
     plimsoll.value_and_grad(lambda x: kept.append(x * 2) or ops.sum(x))(ops.array([1.0, 2.0]))
     assert (kept[0] + 1).tolist() == [3.0, 5.0]
+
+
+def two_losses(v, x):
+    """(the second loss, gradients of both): between them the variable goes along the first gradient"""
+    loss = lambda: ops.sum(ops.square(v * x - 1.0) * v)
+    first = plimsoll.gradients(loss(), [v])[0]
+    v.assign_add(0.1 * first)
+    second = loss()
+    found = plimsoll.gradients(second, [v])[0]
+    v.assign(np.array([3.0, 4.0], "float32"))
+    third = plimsoll.gradients(loss(), [v])[0]
+    late = plimsoll.gradients(second, [v])[0]  # of a loss from before the assignment
+    return second, first, found, third, late
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_an_assignment_is_no_function_that_gradients_go_through(traced):
+    x = np.array([2.0, 0.5], "float32")
+    derivative = lambda v: 3 * x**2 * v**2 - 4 * x * v + 1  # of sum((v x - 1)^2 v)
+    v = keras.Variable(np.array([1.5, -0.5], "float32"))
+    if traced:
+        _, first, found, third, late = plimsoll.function(lambda x: two_losses(v, x))(x)
+    else:
+        seen = []
+        plimsoll.value_and_grad(lambda: seen.append(two_losses(v, ops.convert_to_tensor(x))) or seen[0][0], [v])()
+        _, first, found, third, late = seen[0]
+    at = np.array([1.5, -0.5])
+    np.testing.assert_allclose(first, derivative(at), rtol=1e-5)
+    np.testing.assert_allclose(found, derivative(at + 0.1 * derivative(at)), rtol=1e-5)
+    np.testing.assert_allclose(third, derivative(np.array([3.0, 4.0])), rtol=1e-5)
+    np.testing.assert_allclose(late, found, rtol=1e-6)
+    np.testing.assert_allclose(v.numpy(), [3.0, 4.0])

@@ -63,6 +63,7 @@ class Step:
     def __init__(self, eager=False):
         self.eager, self.trace = eager, _native.Trace(eager)
         self.initial, self.now = {}, {}  # storage -> tensor
+        self.assigned = {}  # storage -> what it was given so far, outside of loops and branches
         self.inputs = []
         self.depth = 0  # of bodies of loops and branches that are being traced
         self.watching, self.gate = None, None  # by the NaN watch: "each", "held"; and what lets new values through (nan_gate.py)
@@ -78,9 +79,18 @@ class Step:
 
     def write(self, storage, value, name=""):
         before = self.read(storage, name)
-        if self.gate is not None and self.depth == 0:
-            value = self.gate.let_through(storage, value, self.initial.get(storage, before))
+        if self.depth == 0:
+            if self.gate is not None:
+                value = self.gate.let_through(storage, value, self.initial.get(storage, before))
+            if not _native.is_recorded(value) and "float" in value.dtype:  # so that there is one value of the trace that gradients can be taken to
+                value = self.trace.watched(value) if self.eager else _native.recorded(value)
+            self.assigned.setdefault(storage, []).append(value)
         self.now[storage] = value
+
+    def value_for(self, storage, result):
+        """What the variable was when `result` was computed: an assignment is no function to take gradients through."""
+        before = [v for v in self.assigned.get(storage, ()) if self.depth == 0 and _native.is_made_before(v, result)]
+        return before[-1] if before else self.initial[storage]
 
     def updates(self):
         return [(s, t) for s, t in self.now.items() if t is not self.initial[s]]

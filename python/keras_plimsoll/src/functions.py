@@ -47,11 +47,12 @@ def value_and_grad(fn, variables=None, has_aux=False):
 
 
 def gradients(loss, variables):
-    """d loss / d variable for each, inside of a step; zeros for those that the loss does not depend on."""
+    """d loss / d variable for each, inside of a step, at the values they had when the loss was computed; zeros for those that the loss does
+    not depend on."""
     step = engine.current_step()
     if step is None:
         raise RuntimeError("gradients() works inside of a step: a train_step, or a function given to plimsoll.value_and_grad")
-    found = {v._storage: step.initial[v._storage] for v in variables if v._storage in step.initial}
+    found = {v._storage: step.value_for(v._storage, loss) for v in variables if v._storage in step.initial}
     grads = dict(zip(found, _to_tensors(loss, list(found.values()))))
     return [grads[v._storage] if v._storage in grads else convert_to_tensor(np.zeros(v.shape), v.dtype) for v in variables]
 
