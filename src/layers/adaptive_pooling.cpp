@@ -21,27 +21,28 @@ Span span_of(int64_t i, int64_t in, int64_t out) {
 
 Tensor average_along(const Tensor& x, int axis, int64_t out) {
   const int64_t in = x.dim(axis);
-  std::vector<float> shares(static_cast<size_t>(in * out), 0.0F);
+  const Tensor matrix = Tensor::zeros(DType::f32, {in, out});
+  auto* const shares = matrix.data<float>();
   for (int64_t i = 0; i < out; ++i) {
     const Span s = span_of(i, in, out);
     for (int64_t k = s.first; k <= s.last; ++k)
-      shares[static_cast<size_t>(k * out + i)] = 1.0F / static_cast<float>(s.last - s.first + 1);
+      shares[k * out + i] = 1.0F / static_cast<float>(s.last - s.first + 1);
   }
-  const Tensor matrix = cast(Tensor::from<float>(shares, {in, out}), x.dtype());
-  return axis_from_last(dot_general(x, matrix, {axis}, {0}), axis);
+  return axis_from_last(dot_general(x, cast(matrix, x.dtype()), {axis}, {0}), axis);
 }
 
 // Shorter windows see their last element twice.
 Tensor most_along(const Tensor& x, int axis, int64_t out) {
   const int64_t in = x.dim(axis);
   const int64_t longest = std::min(in, (in + out - 1) / out + 1);
-  std::vector<int32_t> places;
+  const Tensor places = Tensor::empty(DType::i32, {out, longest});
+  auto* const at = places.data<int32_t>();
   for (int64_t i = 0; i < out; ++i) {
     const Span s = span_of(i, in, out);
     for (int64_t k = 0; k < longest; ++k)
-      places.push_back(static_cast<int32_t>(std::min(s.first + k, s.last)));
+      at[i * longest + k] = static_cast<int32_t>(std::min(s.first + k, s.last));
   }
-  return max(take(x, Tensor::from<int32_t>(places, {out, longest}), axis), {axis + 1});
+  return max(take(x, places, axis), {axis + 1});
 }
 
 template <int rank, bool average>

@@ -105,6 +105,8 @@ TEST(ImageLayers, RefuseWhatTheyCannotDo) {
   EXPECT_THROW(run_layer(RandomRotation(0.1, {.fill_mode = "mirror"}), images({1, 3, 3, 1}), true), Error);
   EXPECT_THROW(run_layer(RandomSaturation(0.1), images({1, 3, 3, 2}), true), Error);
   EXPECT_THROW(run_layer(RandomBrightness(0.1), Tensor::zeros(DType::f32, {3, 3}), true), Error);
+  EXPECT_THROW(RandomErasing(1.0, {.value_range = {}}), Error);
+  EXPECT_THROW(Solarization({.value_range = {1, 0}}), Error);
   EXPECT_THROW(run_layer(CenterCrop(0, 1), images({1, 3, 3, 1})), Error);
 }
 
@@ -117,6 +119,8 @@ TEST(RandomCell, DropsInTrainingAlone) {
   EXPECT_NE(bit_difference(run_layer(rnn, x, true), still), "");
   EXPECT_THROW(RNN(Dense(3)), Error);
   EXPECT_THROW(StackedRNNCells({}), Error);
+  const auto none = std::static_pointer_cast<LayerBase>(make_object(Family::layer, "StackedRNNCells"));
+  EXPECT_THROW(run_layer(RNN(Layer(none)), x), Error);  // as a config without cells makes it
 }
 
 }  // namespace

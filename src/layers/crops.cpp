@@ -174,12 +174,14 @@ Layer RandomErasing(Factor factor, const RandomErasingOptions& options) {
   settle_factor(factor, 0, 1, "RandomErasing");
   auto made = std::make_shared<ErasingLayer>(std::move(factor), options);
   settle_factor(made->o.scale, 0, 1, "RandomErasing");
+  check_range(options.value_range, "RandomErasing");
   return own_layer(std::move(made), options.name);
 }
 Layer RandomGaussianBlur(Factor factor, const RandomGaussianBlurOptions& options) {
   settle_factor(factor, 0, 1, "RandomGaussianBlur");
   auto made = std::make_shared<BlurLayer>(std::move(factor), options);
   settle_factor(made->o.sigma, 0, 1, "RandomGaussianBlur");
+  check_range(options.value_range, "RandomGaussianBlur");
   return own_layer(std::move(made), options.name);
 }
 

@@ -166,14 +166,19 @@ struct GrayscaleLayer final : ImageLayer {
 };
 
 // From 0 to a lone number.
-void solar_field(Fields& f, std::string_view name, Factor& factor) {
-  f(name, static_cast<std::vector<double>&>(factor));
+void settle_solar(Factor& factor) {
   if (factor.size() == 1) factor = {0, factor[0]};
   settle_factor(factor, 0, 1, "Solarization");
+}
+void solar_field(Fields& f, std::string_view name, Factor& factor) {
+  f(name, static_cast<std::vector<double>&>(factor));
+  settle_solar(factor);
 }
 
 struct SolarizationLayer final : ImageLayer {
   explicit SolarizationLayer(SolarizationOptions options = {}) : o(std::move(options)) {
+    settle_solar(o.addition_factor);
+    settle_solar(o.threshold_factor);
     seed = o.seed;
     data_format = o.data_format;
   }
@@ -220,8 +225,7 @@ struct AutoContrastLayer final : ImageLayer {
 template <class Change>
 Layer make_color(Factor factor, const RandomColorOptions& options) {
   settle_factor(factor, Change::kLeast, Change::kMost, Change::kClass);
-  require(options.value_range.size() == 2, Change::kClass, "expected a value_range of two numbers, got ",
-          options.value_range.size());
+  check_range(options.value_range, Change::kClass);
   return own_layer(std::make_shared<ColorLayer<Change>>(std::move(factor), options), options.name);
 }
 
@@ -249,9 +253,11 @@ Layer RandomGrayscale(double factor, const RandomFlipOptions& o) {
   return own_layer(std::make_shared<GrayscaleLayer>(factor, o), o.name);
 }
 Layer Solarization(const SolarizationOptions& o) {
+  check_range(o.value_range, "Solarization");
   return own_layer(std::make_shared<SolarizationLayer>(o), o.name);
 }
 Layer AutoContrast(const AutoContrastOptions& o) {
+  check_range(o.value_range, "AutoContrast");
   return own_layer(std::make_shared<AutoContrastLayer>(o), o.name);
 }
 

@@ -34,12 +34,13 @@ struct StackedCells final : CellLayer {
     }
     return all;
   }
-  int64_t output_size() const override {
+  const CellLayer& last_cell() const {
     require(!cells.empty(), name(), "expected at least one cell, got none");
-    return cell_of(cells.back(), name()).output_size();
+    return cell_of(cells.back(), name());
   }
+  int64_t output_size() const override { return last_cell().output_size(); }
   size_t output_state() const override {
-    const CellLayer& last = cell_of(cells.back(), name());
+    const CellLayer& last = last_cell();
     return state_sizes().size() - last.state_sizes().size() + last.output_state();
   }
 

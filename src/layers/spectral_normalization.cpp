@@ -53,7 +53,9 @@ struct SpectralNormalizationLayer final : LayerBase {
 
   Tensor call(Scope& s, const Tensor& x) override {
     require(bool(layer), name(), "has no layer inside");
-    require(power_iterations > 0, name(), "expected power_iterations > 0, got ", power_iterations);
+    constexpr int64_t kMost = 1000;
+    require(power_iterations > 0 && power_iterations <= kMost, name(), "expected power_iterations from 1 to ",
+            kMost, ", got ", power_iterations);
     if (!layer->built()) s.call(layer, x);
     const VariablePtr variable = kernel();
     require(variable != nullptr, name(), "expected a layer with a 'kernel' or 'embeddings', got ",

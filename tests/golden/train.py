@@ -1,8 +1,9 @@
 """What Keras 3.15 makes of losses, metrics, optimizers, schedules and short trainings, for src/train/golden_test.cpp:
 
   KERAS_BACKEND=tensorflow python tests/golden/train.py tests/golden/train.npz [new]
+  KERAS_BACKEND=jax python tests/golden/train.py tests/golden/train.npz schedule_free
 
-With `new`, only what the file does not have yet is put in.
+With `new`, only what the file does not have yet is put in; the second is to be run after the first.
 """
 import sys
 
@@ -195,9 +196,19 @@ def optimizers_golden():
         "adafactor_decay": optimizers.Adafactor(0.01, weight_decay=0.02, relative_step=False, gradient_accumulation_steps=2),
         "muon": optimizers.Muon(0.01),
         "muon_plain": optimizers.Muon(0.01, nesterov=False, rms_rate=None, ns_steps=3, adam_lr_ratio=0.5, adam_weight_decay=None),
+    }
+    run_optimizers(rows, weights, grads)
+
+
+def schedule_free_golden(weights, grads):
+    """On TensorFlow the old value that this optimizer keeps is the new one already: the variable itself."""
+    run_optimizers({
         "schedule_free": optimizers.ScheduleFreeAdamW(0.01),
         "schedule_free_warmup": optimizers.ScheduleFreeAdamW(0.01, warmup_steps=6, weight_decay=0.01),
-    }
+    }, weights, grads)
+
+
+def run_optimizers(rows, weights, grads):
     for key, optimizer in rows.items():
         variables = [keras.Variable(w) for w in weights]
         for step in range(STEPS):
@@ -281,6 +292,12 @@ def fit_golden():
 
 
 def main():
+    if sys.argv[2:] == ["schedule_free"]:
+        with np.load(sys.argv[1]) as file:
+            held = dict(file)
+        schedule_free_golden(*([held[f"optimizer.{part}{i}"] for i in range(2)] for part in ("weight", "grad")))
+        np.savez_compressed(sys.argv[1], **held | {name.replace("/", "."): value for name, value in OUT.items()})
+        return
     data, weight = make_data()
     losses_golden(data, weight)
     metrics_golden(data, weight)

@@ -73,10 +73,14 @@ void factor_field(Fields& f, std::string_view name, Factor& factor, double least
   if (f.reading()) settle_factor(factor, least, most, place);
 }
 
+void check_range(const std::vector<double>& range, std::string_view place) {
+  require(range.size() == 2 && range[0] < range[1], place,
+          "expected a value_range of two numbers, in order, got ", range.size(), " numbers");
+}
+
 void range_field(Fields& f, std::vector<double>& range, std::string_view place) {
   f("value_range", range);
-  require(range.size() == 2 && range[0] < range[1], place,
-          "expected a value_range of two numbers, in order, got ", range.size());
+  check_range(range, place);
 }
 
 Tensor moved_images(const Tensor& x, const PlaneMatrix& m, const RandomMoveOptions& o,

@@ -29,7 +29,8 @@ void settle_factor(Factor& factor, double least, double most, std::string_view p
 // A factor that a config holds as a number or as a pair: read, settled, written as a pair.
 void factor_field(Fields& f, std::string_view name, Factor& factor, double least, double most,
                   std::string_view place);
-// Two numbers, in order.
+// Throws naming `place` unless it is two numbers, in order.
+void check_range(const std::vector<double>& range, std::string_view place);
 void range_field(Fields& f, std::vector<double>& range, std::string_view place);
 
 // A plane transformation of each image: the result at (x, y) is what the image has at
