@@ -29,7 +29,8 @@ using CUgraph = CUgraph_st*;
 using CUgraphExec = CUgraphExec_st*;
 
 inline constexpr CUresult kSuccess = 0, kOutOfMemory = 2, kNoDevice = 100;
-inline constexpr int kMultiprocessors = 16, kMajor = 75, kMinor = 76;  // CUdevice_attribute
+inline constexpr int kMultiprocessors = 16, kMajor = 75, kMinor = 76,
+                     kSharedPerBlock = 97;     // CUdevice_attribute
 inline constexpr int kMostSharedMemory = 8;    // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 inline constexpr unsigned kNonBlocking = 1;    // CU_STREAM_NON_BLOCKING
 inline constexpr int kCaptureThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL

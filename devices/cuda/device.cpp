@@ -51,6 +51,7 @@ plimsoll_device::plimsoll_device(int32_t index) : options(read_options()) {
   name = text.data();
   multiprocessors = attribute(number, kMultiprocessors);
   capability = 10 * attribute(number, kMajor) + attribute(number, kMinor);
+  shared_bytes = attribute(number, kSharedPerBlock);
   check(driver().context_retain(&context, number), "making a context");
   kernels = std::make_unique<Kernels>(capability);
   if (!options.deterministic && !options.no_tuning) tuning = std::make_unique<Tuning>(tuning_file());

@@ -32,6 +32,7 @@ struct plimsoll_device {
   plimsoll::cuda::CUdevice number = 0;
   plimsoll::cuda::CUcontext context = nullptr;
   int multiprocessors = 0, capability = 0;  // capability: 90 for 9.0
+  int64_t shared_bytes = 0;                 // of shared memory that a block may have
   std::string name;
   std::unique_ptr<plimsoll::cuda::Kernels> kernels;
   std::unique_ptr<plimsoll::cuda::Tuning> tuning;  // null if nothing is to be timed

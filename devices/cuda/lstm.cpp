@@ -14,7 +14,6 @@ namespace plimsoll::cuda {
 namespace {
 
 constexpr int64_t kRows = RnnProduct::kRows, kUnits = RnnProduct::kUnits;
-constexpr int64_t kMostShared = 220 << 10;
 constexpr size_t kSaved = 8;  // inputs of lstm_grad before dy, dh, dc
 
 struct Sizes4 {
@@ -51,12 +50,13 @@ RnnProduct product_of(const plimsoll_device& device, const Node& node, bool grad
 bool fits(const plimsoll_device& device, const Node& node, bool gradient) {
   const DType t = node.in(0).dtype;
   if (t != DType::f32 && t != DType::bf16 && t != DType::f16) return false;
+  if (device.capability < 70) return false;  // has no barrier of blocks
   const Sizes4 s(node);
   if (s.batch == 0 || s.units == 0 || s.features == 0) return false;
   const RnnProduct p = product_of(device, node, gradient);
   // Without tensor cores the state would have to be exchanged in float32 beside the halves of y.
   if (t != DType::f32 && !p.tensor_cores) return false;
-  return s.unit_blocks() <= device.multiprocessors && p.shared_bytes() <= kMostShared;
+  return s.unit_blocks() <= device.multiprocessors && p.shared_bytes() <= device.shared_bytes;
 }
 bool fits_forward(const plimsoll_device& device, const Node& node) { return fits(device, node, false); }
 bool fits_gradient(const plimsoll_device& device, const Node& node) { return fits(device, node, true); }

@@ -18,12 +18,11 @@ struct RnnProduct {
   bool tensor_cores;
   std::string weight;  // the stored weight at (k, n)
 
-  static bool fits_tensor_cores(int64_t k) { return k % 128 == 0; }
   // Bytes of dynamic shared memory.
   int64_t shared_bytes() const;
   // Functions before the kernel, the beginning of its body, and one product: of the rows that begin at
-  // `rows` and lie `stride` elements apart, `count` of which are there. Afterwards part[w * kPart + row *
-  // kStride + column] has the sums of warp w.
+  // `rows` and lie `stride` elements apart, `count` of which are there. sum() is then an element of it. With
+  // tensor cores k must be a multiple of 128.
   std::string functions() const;
   std::string prepare() const;
   std::string multiply(std::string_view rows, std::string_view stride) const;

@@ -243,7 +243,7 @@ int cuDeviceGetName(char* s, int n, int) {
   return std::snprintf(s, static_cast<size_t>(n), "emulated GPU"), 0;
 }
 int cuDeviceGetAttribute(int* v, int which, int) {
-  return *v = which == kMajor ? 9 : which == kMinor ? 0 : 8, 0;
+  return *v = which == kMajor ? 9 : which == kMinor ? 0 : which == kSharedPerBlock ? 227 << 10 : 8, 0;
 }
 int cuDevicePrimaryCtxRetain(CUcontext* c, int) { return *c = reinterpret_cast<CUcontext>(1), 0; }
 int cuDevicePrimaryCtxRelease_v2(int) { return 0; }
