@@ -27,7 +27,9 @@ class Model;
 struct Logs : std::vector<std::pair<std::string, double>> {
   using std::vector<std::pair<std::string, double>>::vector;
   using std::vector<std::pair<std::string, double>>::operator[];
-  const std::pair<std::string, double>& operator[](int i) const { return (*this)[static_cast<size_t>(i)]; }  // 0 is no name
+  const std::pair<std::string, double>& operator[](int i) const {
+    return (*this)[static_cast<size_t>(i)];
+  }  // 0 is no name
   // Throws Error{not_found} that lists the names there are, the nearest first.
   double operator[](std::string_view name) const;
   double operator[](const char* name) const { return (*this)[std::string_view(name)]; }

@@ -17,7 +17,9 @@ namespace plimsoll {
 struct NamedTensors : std::vector<std::pair<std::string, Tensor>> {
   using std::vector<std::pair<std::string, Tensor>>::vector;
   using std::vector<std::pair<std::string, Tensor>>::operator[];
-  const std::pair<std::string, Tensor>& operator[](int i) const { return (*this)[static_cast<size_t>(i)]; }  // 0 is no name
+  const std::pair<std::string, Tensor>& operator[](int i) const {
+    return (*this)[static_cast<size_t>(i)];
+  }  // 0 is no name
   // read_npz(path)["x_train"]. Throws Error{not_found} that lists the names there are, the nearest first.
   const Tensor& operator[](std::string_view name) const;
   const Tensor& operator[](const char* name) const { return (*this)[std::string_view(name)]; }

@@ -20,8 +20,9 @@
 #include "plimsoll/devices.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
+#include "plimsoll/watch.h"
 #include "trace.h"
-#include "tracing.h"
+#include "watches.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -102,9 +103,17 @@ nb::object& line_error() {
   return *type;
 }
 
+// StallError, likewise.
+nb::object& stall_error() {
+  static auto* const type = new nb::object;
+  return *type;
+}
+
 void translate(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
+  } catch (const StallError& e) {
+    PyErr_SetString(stall_error().is_valid() ? stall_error().ptr() : PyExc_TimeoutError, e.what());
   } catch (const Error& e) {
     PyObject* type = PyExc_RuntimeError;
     switch (e.kind()) {
@@ -264,7 +273,7 @@ NB_MODULE(_native, m) {
   m.def("give_back_memory", give_back_memory);
   m.def("parse_memory", parse_memory, "text"_a);
   m.def("memory_text", memory_text, "bytes"_a);
-  add_tracing(m);
+  add_watches(m);
   m.def(
       "crc32c",
       [](nb::handle object) {
@@ -273,4 +282,5 @@ NB_MODULE(_native, m) {
       },
       "bytes"_a);
   m.def("_set_line_error", [](nb::object type) { line_error() = std::move(type); });
+  m.def("_set_stall_error", [](nb::object type) { stall_error() = std::move(type); });
 }

@@ -12,16 +12,16 @@ if "keras" not in _sys.modules:
 
 from plimsoll import _native
 from plimsoll._native import Tensor, memory_text
-from plimsoll.errors import MemoryLineError, NonFiniteError
+from plimsoll.errors import MemoryLineError, NonFiniteError, StallError
 from plimsoll.memory import memory_use, set_memory_limit
 from plimsoll.plan import plan
 from plimsoll.tracing import trace
-from plimsoll.watch import on_nan
+from plimsoll.watch import on_nan, on_stall
 
 _OF_KERAS = {"forecast": "planner", "MemoryForecast": "planner", "function": "functions", "gradients": "functions",
              "value_and_grad": "functions", "MemoryMonitor": "monitor"}
-__all__ = ["MemoryLineError", "NonFiniteError", "Tensor", "install_tensorflow", "memory_text", "memory_use", "on_nan", "plan",
-           "set_memory_limit", "trace", *_OF_KERAS]
+__all__ = ["MemoryLineError", "NonFiniteError", "StallError", "Tensor", "install_tensorflow", "memory_text", "memory_use", "on_nan", "on_stall",
+           "plan", "set_memory_limit", "trace", *_OF_KERAS]
 
 
 def __getattr__(name):

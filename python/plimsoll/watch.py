@@ -1,11 +1,14 @@
-"""plimsoll.on_nan(): what training does about a loss or a gradient that is NaN or infinite."""
+"""plimsoll.on_nan() and plimsoll.on_stall(): what training does about numbers that are not finite, and about nothing going on."""
+import contextlib
 import warnings
 
+from plimsoll import _native
 from plimsoll.errors import NonFiniteError
 
 POLICIES = ("raise", "skip", "warn")
 
 _setting = (None, False)
+_stalls = None
 
 
 def on_nan(policy, hold_updates=False):
@@ -56,3 +59,45 @@ class Watch:
             return False
         self.over = True
         return self.hold or not loss_is_finite
+
+
+def on_stall(policy, after=60.0):
+    """For every `fit` from now on: if nothing goes on for `after` seconds (longer where more is usual, and not while the machine is busy with
+    others), "warn" writes to the log what it waits for, the operation, its threads and memory; "raise" raises StallError as well, once
+    what hung is back. None, the default: nobody watches; in a notebook the guard does."""
+    global _stalls
+    if policy not in ("warn", "raise", None):
+        raise ValueError(f"[on_stall] expected 'warn', 'raise' or None, got {policy!r}")
+    if after <= 0:
+        raise ValueError(f"[on_stall] expected after > 0, got {after!r}")
+    _stalls = None if policy is None else (float(after), 0.0, policy == "raise")
+
+
+@contextlib.contextmanager
+def stall_guard():
+    """The watch of one epoch. It ends with the block: an exception may keep what it was raised in for long."""
+    guard = Unwatched() if _stalls is None else _native.StallGuard(*_stalls)
+    try:
+        yield guard
+    finally:
+        guard.close()
+
+
+class Unwatched:
+    def data(self):
+        pass
+
+    step = callbacks = close = data
+
+
+def waited_for(batches, guard):
+    """The batches, each of them waited for under the guard's eyes."""
+    batches = iter(batches)
+    while True:
+        guard.data()
+        try:
+            batch = next(batches)
+        except StopIteration:
+            return
+        guard.callbacks()
+        yield batch

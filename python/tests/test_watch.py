@@ -1,6 +1,7 @@
 """plimsoll.on_nan, plimsoll.trace and plimsoll.MemoryMonitor with unmodified Keras."""
 import csv
 import json
+import time
 import warnings
 
 import keras
@@ -23,6 +24,7 @@ OPTIMIZERS = {
 def off_afterwards():
     yield
     plimsoll.on_nan(None)
+    plimsoll.on_stall(None)
 
 
 def data(bad_row=None):
@@ -141,10 +143,44 @@ def test_leaves_the_infinities_of_loss_scaling_alone():
     assert float(watched.optimizer.dynamic_scale) < 1e9
 
 
+def test_takes_no_memory_where_updates_are_not_held():
+    """Each gradient is asked for its own update alone: nothing waits for all of them."""
+    def arena(*policy):
+        plimsoll.on_nan(*policy)
+        model = keras.Sequential([keras.Input((64,)), *(keras.layers.Dense(512) for _ in range(3)), keras.layers.Dense(1)])
+        model.compile("adam", loss="mse")
+        model.fit(np.ones((8, 64), "float32"), np.ones((8, 1), "float32"), batch_size=8, verbose=0)
+        return max(ready.program.arena_bytes for ready in model.train_function.steps.programs.values())
+
+    plain = arena(None)
+    assert arena("raise") <= plain + 16 * 1024
+    assert arena("raise", True) >= (64 + 512 + 512) * 512 * 4
+
+
 def test_refuses_policies_it_does_not_know():
     for arguments in (("panic",), (None, True)):
         with pytest.raises(ValueError, match="on_nan"):
             plimsoll.on_nan(*arguments)
+
+
+def test_a_generator_that_hangs_is_named(capfd):
+    x, y = data()
+
+    def batches():
+        for i in range(6):
+            if i == 3:  # until the watch has said so, as its words on standard error tell
+                for _ in range(6000):
+                    if "waiting for data" in capfd.readouterr().err:
+                        break
+                    time.sleep(0.01)
+            yield x[:BATCH], y[:BATCH]
+
+    plimsoll.on_stall("raise", after=0.5)
+    with pytest.raises(plimsoll.StallError, match="waiting for data"):
+        make("adam").fit(batches(), verbose=0)
+    for arguments in (("panic",), ("warn", 0)):
+        with pytest.raises(ValueError, match="on_stall"):
+            plimsoll.on_stall(*arguments)
 
 
 def test_trace_has_kernels_epochs_and_memory(tmp_path):

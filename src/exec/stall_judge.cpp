@@ -94,7 +94,9 @@ std::optional<StallReport> StallJudge::look(const StallReading& reading) {
   if (before_) {
     const double passed = std::max(0.0, reading.now - before_->now);
     const bool wants = wants_processor(reading) || wants_processor(*before_);
-    counted_ += wants ? std::clamp(reading.processor - before_->processor, 0.0, passed) : passed;
+    const bool kernel = activity_.doing() == Activity::Doing::step;
+    const double worked = std::clamp(reading.processor - before_->processor, 0.0, passed);
+    counted_ += !wants ? passed : kernel ? worked : 0;
   }
   before_ = reading;
   if (late(reading.now)) {

@@ -1,9 +1,10 @@
 // StallJudge: says from readings whether training has stalled. It has no clock and no thread: StallWatch
 // feeds it, and tests do.
 //
-// Time counts against what is watched only if it could have been used: while one of our threads wants a
-// processor, the seconds of processor time that were had; else, while all of them wait, the seconds that
-// passed. So a machine that is busy with others makes training slow, not stalled.
+// Time counts against what is watched only if it could have been used: while all of our threads wait, the
+// seconds that passed; while one of them wants a processor, those of processor time that a step has had. So a
+// machine that is busy with others makes training slow, not stalled, and a reader or a callback that works is
+// left alone.
 #pragma once
 
 #include <array>

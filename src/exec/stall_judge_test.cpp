@@ -65,6 +65,15 @@ TEST_F(Stall, IsNoneOnAMachineThatIsBusyWithOthers) {
   EXPECT_TRUE(pass_long(300, 0.5, "RS"));     // busy, and no kernel ends
 }
 
+TEST_F(Stall, IsNoneWhileAReaderOrACallbackWorks) {
+  steps(5, 0.5);
+  EXPECT_FALSE(pass_long(1000, 1, "RS"));  // decodes
+  activity_.begin(Doing::callbacks, now_);
+  EXPECT_FALSE(pass_long(1000, 1, "RS"));
+  EXPECT_FALSE(pass_long(50, 0, "SS"));
+  EXPECT_TRUE(pass_long(1000 * 21, 0, "SS"));  // and then waits
+}
+
 TEST_F(Stall, IsNoneWhileKernelsEnd) {
   steps(5, 0.5);
   activity_.begin(Doing::step, now_);

@@ -273,6 +273,20 @@ TEST(NanWatch, ForecastNamesWhatHoldingUpdatesTakes) {
   EXPECT_LT(plain.arena, held.arena);
 }
 
+// Each gradient is asked for its own update alone: nothing waits for all of them.
+TEST(NanWatch, TakesNoMemoryWhereUpdatesAreNotHeld) {
+  Sequential model({Input({64}), Dense(512), Dense(512), Dense(512), Dense(1)});
+  model.compile({.optimizer = Adam(0.01), .loss = "mse"});
+  Trainer& trainer = model.body().trainer;
+  const BatchTypes types{{{DType::f32, {8, 64}}}, {{DType::f32, {8, 1}}}, {}};
+  const auto arena = [&](NanWatching watching) {
+    trainer.set_nan_watching(watching);
+    return trainer.forecast(StepKind::train, types, account::kNoLimit).program.arena;
+  };
+  constexpr int64_t kLittle = 16 << 10;
+  EXPECT_LE(arena(NanWatching::each), arena(NanWatching::off) + kLittle);
+}
+
 TEST(NanWatch, RefusesPoliciesItDoesNotKnow) {
   Sequential model = make_model(SGD(0.1));
   EXPECT_THROW(model.fit(Data().x, Data().y, args("panic")), Error);

@@ -19,21 +19,31 @@ def gate_step(loss, gradients, optimizer, trainable):
         step.gate = Gate(step, loss, trained, gradients if step.watching == "held" else [])
 
 
+def _alone(flags):
+    """Whether all are true, in nodes of its own: logical_and would be fused, and with it the guards of all updates into one node, so that
+    each of these would wait for all gradients."""
+    return knp.all(knp.concatenate([knp.reshape(flag, (1,)) for flag in flags]))
+
+
 class Gate:
     def __init__(self, step, loss, trained=(), held=()):
-        self.loss = self.all = knp.all(knp.isfinite(loss))
-        for gradient in held:
-            if gradient is not None:
-                self.all = knp.logical_and(self.all, knp.all(knp.isfinite(gradient)))
-        self.trained, self.finite, self.guards, self.inside = trained, self.all, bool(trained), False
+        loss = knp.all(knp.isfinite(loss))
+        self.loss, self.all = loss, _alone([loss, loss])
+        if held:
+            self.all = _alone([loss, *(knp.all(knp.isfinite(g)) for g in held if g is not None)])
+        self.trained, self.flags, self.guards, self.inside = trained, [self.all], bool(trained), False
         for storage, value in step.updates():
             step.now[storage] = knp.where(self.all, value, step.initial[storage])
 
     def own(self, value):
         """Whether what belongs to one update alone is finite."""
         finite = knp.all(knp.isfinite(value))
-        self.finite = knp.logical_and(self.finite, finite)
+        self.flags.append(finite)
         return knp.logical_and(self.all, finite)
+
+    def finite(self):
+        """Whether all of it is."""
+        return _alone(self.flags)
 
     def guard(self, gradient, dtype):
         """Operands of an update of the engine that can leave itself out."""

@@ -126,7 +126,10 @@ class Steps:
 
 
 def _flags(step):
-    return [] if step.gate is None else [step.gate.loss, step.gate.finite]
+    if step.gate is None:
+        return []
+    with engine.tracing(step):
+        return [step.gate.loss, step.gate.finite()]
 
 
 class EagerSteps:

@@ -124,15 +124,17 @@ class Trainer(base_trainer.Trainer):
         except MemoryLineError as error:
             raise planner.Plan(self, feed.types, feed.spec, feed.count).refusal(min(feed.batch_size, feed.count), error) from None
 
-    def _run_batches(self, kind, iterator, feed, function, callbacks):
+    def _run_batches(self, kind, iterator, feed, function, callbacks, guard=watch.Unwatched()):
         """Over one epoch: the logs of its last batch."""
         begin_hook, end_hook = (getattr(callbacks, f"on_{kind}_batch_{edge}") for edge in ("begin", "end"))
         stop = {"train": "stop_training", "test": "stop_evaluating"}[kind]
         logs = {}
         if feed is None:
-            for begin, end, data in iterator:
+            for begin, end, data in watch.waited_for(iterator, guard):
                 begin_hook(begin)
+                guard.step()
                 logs = function(data)
+                guard.callbacks()
                 end_hook(end, pythonify_logs(logs))
                 if getattr(self, stop):
                     break
@@ -142,7 +144,9 @@ class Trainer(base_trainer.Trainer):
         while at < feed.batches and not getattr(self, stop):
             begin = at
             begin_hook(begin)
+            guard.step()
             at, logs = feed.run(function.steps, begin, pace.most(begin, feed.batches), pace.seconds)
+            guard.callbacks()
             end_hook(pace.end(begin, at), pythonify_logs(logs))
         return logs
 
@@ -216,8 +220,8 @@ class Trainer(base_trainer.Trainer):
         for epoch in range(initial_epoch, epochs):
             self.reset_metrics()
             callbacks.on_epoch_begin(epoch)
-            with iterator.catch_stop_iteration(), stretch(f"epoch {epoch + 1}"):
-                logs = self._run_batches("train", iterator, feed, self.train_function, callbacks)
+            with iterator.catch_stop_iteration(), stretch(f"epoch {epoch + 1}"), watch.stall_guard() as guard:
+                logs = self._run_batches("train", iterator, feed, self.train_function, callbacks, guard)
             epoch_logs = dict(pythonify_logs(self._get_metrics_result_or_logs(logs)))
             if validation_data is not None and self._should_eval(epoch, validation_freq):
                 if getattr(self, "_eval_epoch_iterator", None) is None:

@@ -1,10 +1,10 @@
-// The class TraceFile of plimsoll._native.
+// The classes TraceFile and StallGuard of plimsoll._native.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 namespace plimsoll::python {
 
-void add_tracing(nanobind::module_& m);
+void add_watches(nanobind::module_& m);
 
 }  // namespace plimsoll::python
