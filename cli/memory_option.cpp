@@ -24,6 +24,13 @@ std::string draw_line(const std::string& memory) {
     }
     rest.remove_prefix(std::min(rest.size(), one.size() + 1));
   }
+  const MemoryUse use = memory_use();
+  if (use.engine > use.limit) {
+    throw MemoryLineError("--memory",
+                          "the program itself takes " + memory_text(use.engine) +
+                              " before anything is loaded, allowed are " + memory_text(use.limit),
+                          {.line = use.limit, .need = use.engine, .least = use.engine});
+  }
   return devices;
 }
 

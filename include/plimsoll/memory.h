@@ -50,6 +50,10 @@ void set_memory_limit(int64_t bytes);
 // For a program with nothing in it but the engine, first of all: the line bounds the whole process.
 void count_whole_process();
 
+// Gives back to the system what can be made again: Programs that are kept, kernels of eager ops, free blocks,
+// and pages of code that are in the file anyhow.
+void give_back_memory() noexcept;
+
 // One place that a line can come from.
 struct MemorySource {
   std::string name;   // "PLIMSOLL_MEMORY", "cgroup v2 memory.max", ...

@@ -14,7 +14,6 @@
 
 #include "crc32c.h"
 #include "graph/op.h"
-#include "memory/give_back.h"
 #include "ops.h"
 #include "plimsoll/contents.h"
 #include "plimsoll/devices.h"

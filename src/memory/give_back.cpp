@@ -1,8 +1,7 @@
-#include "memory/give_back.h"
-
 #include "memory/account.h"
 #include "memory/images.h"
 #include "memory/pool.h"
+#include "plimsoll/memory.h"
 
 namespace plimsoll {
 

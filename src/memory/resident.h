@@ -28,6 +28,10 @@ void count_whole_process();
 // What that was last measured as; 0 where the process does not count as a whole.
 int64_t whole_process() noexcept;
 
+// How much more the next measurement may find though nothing was taken: to plan leaves slack in the heap, to
+// throw an exception brings in code.
+int64_t noise() noexcept;
+
 // A thread of the engine has begun, or ended.
 void add_thread() noexcept;
 void remove_thread() noexcept;

@@ -11,6 +11,7 @@
 #include "memory/buffer.h"
 #include "memory/line.h"
 #include "memory/planning.h"
+#include "memory/resident.h"
 #include "plimsoll/devices.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
@@ -221,18 +222,12 @@ class FitPlan {
         numbers(line, need, least, batch, largest, f.layers));
   }
 
-  // What the system counts is never twice the same: to plan leaves slack in the heap, to throw an exception
-  // brings in some code.
-  static int64_t noise_of_system() {
-    return std::clamp<int64_t>(account::used(Owner::process) / 32, 768 << 10, 2 << 20);
-  }
-
   int64_t least_line(int64_t batch, Line line) const {
     int64_t noise = 0;
     if (line::drawn() && line.limit == account::limit()) {
       line::measure();
       line.held = account::used();
-      noise = noise_of_system();
+      noise = resident::noise();
     }
     return noise + line.held - arena_held() + least_room(plan(batch, -arena_held()), [&](int64_t room) {
              return plan(batch, room - arena_held());

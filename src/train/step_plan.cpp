@@ -112,6 +112,7 @@ MemoryForecast forecast_step(const Trainer& trainer, const std::function<BatchTy
   if (line == account::kNoLimit) return with_device(trainer, std::move(m), data);
   m.line = line;
   m.least = least_room(plan(batch, 0), [&](int64_t room) { return plan(batch, room); });
+  if (m.process > 0) m.least += resident::noise();
   const auto fits = [&](int64_t n) { return plan(n, line).fits; };
   m.largest_batch = p.fits ? batch : largest_batch(batch, fits);
   if (p.fits) {

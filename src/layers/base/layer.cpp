@@ -6,9 +6,9 @@
 #include "layers/base/borrowed.h"
 #include "layers/base/parts.h"
 #include "memory/buffer.h"
-#include "memory/give_back.h"
 #include "plimsoll/contents.h"
 #include "plimsoll/error.h"
+#include "plimsoll/memory.h"
 
 namespace plimsoll {
 namespace {

@@ -50,8 +50,8 @@ def test_training_learns_and_saves_what_it_learned(place):
 def test_what_is_not_a_terminal_gets_plain_lines(place):
     out = place.train("m.yaml", "--epochs", 2).out
     assert "\x1b" not in out and "\r" not in out
-    assert re.search(r"memory forecast, batches of 32: [\d.]+ KiB", out)
-    assert re.search(r"Epoch 2/2\n7/7 - .*accuracy: [\d.]+ - loss: [\d.]+ - memory: [\d.]+ KiB", out)
+    assert re.search(r"memory forecast, batches of 32: [\d.]+ MiB", out)
+    assert re.search(r"Epoch 2/2\n7/7 - .*accuracy: [\d.]+ - loss: [\d.]+ - memory: [\d.]+ MiB", out)
     assert re.search(r"measured peak: .* held by the engine, .* resident", out)
 
 
@@ -129,12 +129,18 @@ def test_the_same_seed_gives_the_same_run(place, order):
 def test_what_does_not_fit_is_refused_with_the_numbers_and_nothing_changed(trained):
     before = (trained / "m.keras").read_bytes()
     files = trained.files()
-    said = trained.refused("train", "m.keras", "--data", "d.npz", "--batch", 200, "--memory", "120KiB", "--save", "m.keras", status=3)
-    assert re.search(r"a batch of 200 needs [\d.]+ KiB, allowed are 120.0 KiB", said)
+    line = json.loads(trained.run("plan", "m.keras", "--batch", 200, "--json").out)["bytes"] - (2 << 20)
+    said = trained.refused("train", "m.keras", "--data", "d.npz", "--batch", 200, "--memory", line, "--save", "m.keras", status=3)
+    assert re.search(r"a batch of 200 needs [\d.]+ MiB, allowed are [\d.]+ MiB", said)
     assert re.search(r"heaviest layers: .*\bdense [\d.]+ KiB", said)
     assert (trained / "m.keras").read_bytes() == before and trained.files() == files
-    fits = re.search(r"the largest batch that fits is (\d+)", said)[1]
-    trained.run("train", "m.keras", "--data", "d.npz", "--batch", fits, "--memory", "120KiB")
+    least = re.search(r"the least line that would do is ([\d.]+) MiB", said)[1]
+    out = trained.run("train", "m.keras", "--data", "d.npz", "--batch", 200, "--memory", f"{float(least) + 0.1}MiB").out
+    assert float(re.search(r"([\d.]+) MiB resident in the process", out)[1]) <= float(least) + 0.1
+
+
+def test_a_line_below_the_program_itself_is_refused(trained):
+    assert "the program itself takes" in trained.refused("train", "m.keras", "--data", "d.npz", "--memory", "1MiB", status=3)
 
 
 def test_the_file_says_what_is_not_given(trained):
