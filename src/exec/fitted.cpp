@@ -109,26 +109,34 @@ void Maker::offer(FittedSteps& best, std::optional<FittedSteps> made) const {
   if (better) best = std::move(*made);
 }
 
-// Doubles the parts until they fit as they are, or do not help. Each number, with values made again, may take
-// less time than that, or, where a sum stands between the ranges, fit where none does as it is.
+// Doubles the parts until they fit as they are, or do not help. Half as many, with values made again, may
+// take less time than that; and where sums stand between the ranges, that may fit where no number does as it
+// is.
 void Maker::search(FittedSteps& best) {
   constexpr double kLess = 0.95;  // of the bytes: else it did not help
-  constexpr int64_t kMostParts = 256;
+  constexpr double kNear = 2.2;   // times the line: twice as many parts may well fit as they are
+  constexpr int64_t kMostParts = 64;
   constexpr size_t kMostNodes = 5000, kFewNodes = 2500;  // worth the time of a search: some seconds, or less
   const ArenaLine line = arena_line(options_);
   int64_t smallest = best.line.unlimited;
   bool helped = true;
-  for (int64_t k = 2; k <= kMostParts; k *= 2) {
+  // So few that twice as many cannot fit as they are need not be tried.
+  const int64_t room = line(smallest, best.steps->bytes());
+  int64_t first = 2;
+  while (room > 0 && 4 * first < smallest / room && first < kMostParts) first *= 2;
+  for (int64_t k = first; k <= kMostParts; k *= 2) {
     std::optional<FittedSteps> made = in_parts(k, nullptr, false);
     if (!made) return;
     const int64_t arena = made->steps->plan().arena_bytes();
     const size_t nodes = made->steps->graph().nodes().size();
     made->line.fits = arena <= line(arena, made->steps->bytes());
     const bool fits = made->line.fits, helps = fits || arena < kLess * static_cast<double>(smallest);
-    if (!fits && nodes <= (helps ? kMostNodes : kFewNodes)) offer(best, in_parts(k, line, false));
+    const bool near = static_cast<double>(arena) < kNear * static_cast<double>(room);
+    if (!fits && (helps ? near && nodes <= kMostNodes : nodes <= kFewNodes))
+      offer(best, in_parts(k, line, false));
     offer(best, std::move(made));
     if (fits || !(helps || helped)) return;
-    helped = helps || k == 2;
+    helped = helps || k == first;
     smallest = std::min(smallest, arena);
   }
 }

@@ -93,6 +93,12 @@ int64_t least_room(StepPlan smallest, const std::function<StepPlan(int64_t)>& pl
   int64_t room = smallest.least();
   for (int i = 0; i < kTries && room < smallest.need && !plan(room).fits; ++i)
     room = std::min(smallest.need, room + room / kPart + 1);
+  if (smallest.step.program.parts == 1) return room;
+  // Of a batch in many parts the arena is small and the Program large: fewer may need less in all.
+  for (int64_t too_small = 0; room - too_small > room / 50;) {
+    const int64_t middle = too_small + (room - too_small) / 2;
+    (plan(middle).fits ? room : too_small) = middle;
+  }
   return room;
 }
 

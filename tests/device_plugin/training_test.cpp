@@ -74,6 +74,21 @@ TEST_P(DeviceTraining, GivesTheWeightsOfTheCpu) {
   }
 }
 
+// The batch in two ranges: the same sums, in another order.
+TEST_P(DeviceTraining, GivesTheWeightsOfTheCpuInParts) {
+  const Model& model = GetParam().model;
+  Weights ours, theirs;
+  train(model, ours, {});
+  CompileOptions options = on(open_interpreter(GetParam().options));
+  options.parts = 2;
+  train(model, theirs, options);
+  for (size_t i = 0; i < ours.all().size(); ++i) {
+    const Tensor &want = ours.all()[i].storage, &got = theirs.all()[i].storage;
+    for (int64_t k = 0; k < want.shape().elements(); ++k)
+      ASSERT_NEAR(element(got, k), element(want, k), kWeightTolerance) << ours.all()[i].name << " " << k;
+  }
+}
+
 // The smallest arena there is a plan for: values are dropped and made again.
 TEST_P(DeviceTraining, GivesTheSameWeightsUnderALine) {
   const Model& model = GetParam().model;

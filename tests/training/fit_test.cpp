@@ -217,7 +217,7 @@ TEST(Memory, FitRefusesBeforeTheFirstBatchWhatWouldCrossTheLine) {
   const Tensor y = Tensor::zeros(DType::f32, {4096, 2});
   const std::string line = "12MiB";
   try {
-    model.fit(x, y, {.batch_size = 4096, .verbose = 0, .memory = line});
+    model.fit(x, y, {.batch_size = 4096, .verbose = 0, .memory = line, .micro_batch = "never"});
     FAIL() << "fit() went over the line";
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::out_of_memory);
@@ -231,7 +231,9 @@ TEST(Memory, FitRefusesBeforeTheFirstBatchWhatWouldCrossTheLine) {
     int64_t peak = 0;
     const CallbackPtr look =
         LambdaCallback({.on_train_end = [&](const Logs&) { peak = Budget::current()->peak(); }});
-    model.fit(x, y, {.batch_size = fits, .verbose = 0, .callbacks = {look}, .memory = line});
+    model.fit(
+        x, y,
+        {.batch_size = fits, .verbose = 0, .callbacks = {look}, .memory = line, .micro_batch = "never"});
     EXPECT_LE(peak, 12 << 20);
     EXPECT_GT(peak, 10 << 20);
   }

@@ -90,9 +90,14 @@ Trained train(const Case& c, const std::string& memory) {
   // Two whole batches and a smaller one.
   const int64_t rows = 2 * c.batch + c.batch / 2;
   const Tensor x = numbers(c.sample.inserted(0, rows), 1), y = numbers({rows, 4}, 2);
-  const History h = m.fit(
-      x, y,
-      {.batch_size = c.batch, .epochs = 2, .verbose = 0, .callbacks = {look}, .seed = 3, .memory = memory});
+  const History h = m.fit(x, y,
+                          {.batch_size = c.batch,
+                           .epochs = 2,
+                           .verbose = 0,
+                           .callbacks = {look},
+                           .seed = 3,
+                           .memory = memory,
+                           .micro_batch = "never"});
   t.loss = h["loss"];
   t.weights = m.get_weights();
   return t;

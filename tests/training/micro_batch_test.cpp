@@ -238,6 +238,8 @@ TEST(MicroBatchLine, AShallowModelFitsWhereItDidNot) {
   EXPECT_GT(may.parts, 1);
   EXPECT_LE(may.total(), may.line);
   EXPECT_LT(may.least, never.least);
+  EXPECT_TRUE(forecast(m, 64, std::to_string(may.least)).fits);
+  EXPECT_FALSE(forecast(m, 64, std::to_string(may.least * 95 / 100)).fits);
   EXPECT_GT(may.largest_batch, never.largest_batch);
   EXPECT_THROW(forecast(m, 64, line, "always"), Error);
 }
