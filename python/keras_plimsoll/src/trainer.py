@@ -90,6 +90,18 @@ class Trainer(base_trainer.Trainer):
         x, _, _ = data_adapter_utils.unpack_x_y_sample_weight(data)
         return self(x, training=False) if self._call_has_training_arg else self(x)
 
+    def _without_losses(self, step):
+        """What layers add to their losses in a step is gone with it: outside it has no values."""
+
+        @functools.wraps(step)
+        def run(data):
+            try:
+                return step(data)
+            finally:
+                self._clear_losses()
+
+        return run
+
     def make_train_function(self, force=False):
         if self.train_function is None or force:
             self.train_function = _over_batches(self._steps(self.train_step))
@@ -106,6 +118,7 @@ class Trainer(base_trainer.Trainer):
         return self.predict_function
 
     def _steps(self, function):
+        function = self._without_losses(function)
         if self.run_eagerly:
             return EagerSteps(function)
         if getattr(self, "_workshop", None) is None:

@@ -1,7 +1,8 @@
 """Runs examples as they are, with synthetic data and few steps, and writes down what they trained: started by run.py.
 
 Each line of the input is a task {"source", "result", "needs", "rows", "seconds"}; each runs in a process of its own, forked from this one
-when Keras has been imported, in an empty folder. The backend is that of KERAS_BACKEND, whatever the example asks for.
+when Keras has been imported, in an empty folder. The backend is that of KERAS_BACKEND, whatever the example asks for; with
+EXAMPLES_TENSORFLOW=ours `import tensorflow` is Plimsoll's.
 """
 import functools
 import json
@@ -130,7 +131,8 @@ def run(source, result, needs, rows):
     import data
     import portable_random
 
-    keras.utils.set_random_seed(1)
+    for _ in range(2):  # the first one imports TensorFlow where it is installed, and that draws from numpy.random
+        keras.utils.set_random_seed(1)
     generator = np.random.default_rng
     np.random.default_rng = lambda seed=None: generator(1 if seed is None else seed)
     portable_random.install()
@@ -149,6 +151,7 @@ def run(source, result, needs, rows):
 
 def forked(task):
     log = os.open(task["result"].removesuffix(".json") + ".log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # a program that asks gets no answer
     os.dup2(log, 1)
     os.dup2(log, 2)
     resource.setrlimit(resource.RLIMIT_CPU, (task["seconds"], task["seconds"]))  # ends the process
@@ -161,6 +164,10 @@ def forked(task):
 
 
 def main():
+    if os.environ.get("EXAMPLES_TENSORFLOW") == "ours":
+        import plimsoll
+
+        plimsoll.install_tensorflow(shadow=True)
     import keras  # noqa: F401  once, for all
     import pandas  # noqa: F401
 

@@ -73,14 +73,17 @@ class Folder:
     """Where the example runs: files appear in it when they are asked for."""
 
     def __init__(self, path):
-        self.path = pathlib.Path(path)
+        self.path, self.making = pathlib.Path(path), set()
 
     def find(self, name):
         """The local path for a URL or file name; None if it is not one that is known here."""
         name = str(name).split("?")[0].rstrip("/").rsplit("/", 1)[-1]
-        if name not in files.MAKERS:
+        if name not in files.MAKERS or name in self.making:
             return None
-        return str(files.MAKERS[name](self.path))
+        self.making.add(name)  # it is opened while it is made
+        made = str(files.MAKERS[name](self.path))
+        self.making.remove(name)
+        return made
 
     def get_file(self, fname=None, origin=None, *args, **kwargs):
         for name in (fname, origin):

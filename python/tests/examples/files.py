@@ -53,7 +53,7 @@ def cora(folder, papers=140, terms=1433):
     ids = random.permutation(9000)[:papers]
     words = (random.random((papers, terms)) < 0.02).astype(int)
     csv(at / "cora" / "cora.content", None, [[i, *w, subjects[k % 7]] for k, (i, w) in enumerate(zip(ids, words))], "\t", header=False)
-    csv(at / "cora" / "cora.cites", None, random.choice(ids, (papers * 3, 2)), "\t", header=False)
+    csv(at / "cora" / "cora.cites", None, random.choice(ids, (papers * 12, 2)), "\t", header=False)
     return at
 
 
@@ -77,7 +77,10 @@ def pairs(folder, name, columns):
 
 
 def french(folder):
-    return zipped(folder, "fra-eng.zip", [pairs(folder, "fra.txt", 3)])
+    text = pairs(folder, "fra.txt", 3)
+    archive = zipped(folder, "fra-eng.zip", [text])
+    text.unlink()  # the example unpacks it
+    return archive
 
 
 def spanish(folder):
@@ -89,8 +92,14 @@ def newsgroups(folder):
     random = generator()
     for group in ("comp.graphics", "rec.autos", "sci.space"):
         for i in range(38987, 39027):
-            write(folder / "20_newsgroup" / group / str(i), "\n".join(sentence(random) for _ in range(20)))
+            write(folder / "20_newsgroup" / group / str(i), "\n".join(sentence(random) for _ in range(20)) + "\nthe cat sat on the mat\n")
     return folder / "20_newsgroup_extracted"
+
+
+def glove(folder):
+    random = generator()
+    lines = [f"{word} {' '.join(f'{n:.4f}' for n in random.normal(size=100))}" for word in WORDS]
+    return write(folder / "glove.6B.100d.txt", "\n".join(lines) + "\n")
 
 
 def reviews(folder):
@@ -224,7 +233,7 @@ def picture(folder, name):
 
 MAKERS = {
     "cora.tgz": cora, "ml-latest-small.zip": movielens, "nietzsche.txt": novel, "fra-eng.zip": french, "spa-eng.zip": spanish,
-    "news20.tar.gz": newsgroups, "aclImdb": reviews, "jena_climate_2009_2016.csv.zip": jena, "eeg-data.csv": eeg, "creditcard.csv": credit,
+    "news20.tar.gz": newsgroups, "glove.6B.100d.txt": glove, "aclImdb": reviews, "jena_climate_2009_2016.csv.zip": jena, "eeg-data.csv": eeg, "creditcard.csv": credit,
     "covtype.data.gz": forest, "heart.csv": heart, "census+income+kdd.zip": census, "moving_mnist.npy": moving_digits,
     "esc-50.zip": sounds, "PetImages": pets, "pet_masks": pet_masks,
     **{n: functools.partial(daily, name=n) for n in ("art_daily_small_noise.csv", "art_daily_jumpsup.csv")},
