@@ -296,7 +296,9 @@ void tell_of_path(const Exam& exam, Finding& f) {
 
 // The project that a finding wants written anew, if that is all it wants.
 std::string renewed_by(const Finding& f) {
-  if (f.severity != Severity::error || f.installs.size() != 1 || !f.installs[0].again) return "";
+  if (f.severity != Severity::error || f.installs.size() != 1 || !f.installs[0].again ||
+      f.id == "missing_libraries")
+    return "";
   const auto r = Requirement::parse(f.installs[0].requirement);
   return r ? normal_name(r->name) : "";
 }

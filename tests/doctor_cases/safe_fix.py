@@ -82,7 +82,7 @@ def refusal(fix, root, cwd):
     """Why `fix` must not be run in the case's folder `root`; None if it may."""
     if is_sentence(fix):
         return SENTENCE
-    if re.search(r"[`<>|$\n]", re.sub(r"'[^']*'", "", fix)):
+    if re.search(r"[`<>|$\n]", re.sub(r"'[^']*'", "", fix.replace("'\\''", ""))):
         return "a shell's own signs in it"
     try:
         lexer = shlex.shlex(fix, posix=True, punctuation_chars=";&|")

@@ -40,8 +40,12 @@ void find_damaged_libraries(const Exam& exam, Findings& findings) {
     if (why.empty() || !(library->in_environment || library->reachable)) continue;
     Finding f;
     f.severity = Severity::error;
-    f.what = concat(library->shown, " is damaged: ", why);
     f.evidence = {library->path.string()};
+    if (why.starts_with('[')) {  // what the reader stumbled over
+      f.evidence.push_back(why);
+      why = "it is cut off or garbled";
+    }
+    f.what = concat(library->shown, " is damaged: ", why);
     f.leads_to = "ImportError (file too short, invalid ELF header) or a bus error when it is loaded";
     if (library->owner)
       f.installs = reinstall(*library->owner);

@@ -69,6 +69,12 @@ bool has_unmet_requirement(const Environment& e, const Distribution& d) {
   });
 }
 
+bool requires_project(const Distribution& d, std::string_view name) {
+  return std::any_of(d.requires_dist.begin(), d.requires_dist.end(), [&](const Requirement& r) {
+    return normal_name(r.name) == name && r.marker.find("extra") == std::string::npos;
+  });
+}
+
 // The packages and modules at the top of a project by which people import it: the one with the project's
 // name, or the only one.
 std::vector<std::string> packages_of(const Distribution& d) {
@@ -190,9 +196,14 @@ void find_needed_modules(const Exam& exam, Findings& findings) {
     if (b.kind == BrokenImport::Kind::old_finder && !b.on_demand) {
       findings.push_back(old_finder(exam, b, *d));
     } else if (top || b.kind == BrokenImport::Kind::old_finder) {
-      // What only another project brings along may be there for the case that the module is.
-      const bool dropped = is_dropped(b.module);
-      if (top && (dropped || (roots.contains(b.package) && !b.on_demand)))
+      // What only another project brings along may be there for the case that the module is; and a part that
+      // is imported on demand may be for few, unless its project asks for setuptools for the sake of it.
+      const bool always = !b.on_demand && (roots.contains(b.package) || is_dropped(b.module));
+      const bool of_setuptools = is_dropped(b.module) && project_with(b.module).starts_with("setuptools") &&
+                                 requires_project(*d, "setuptools");
+      const bool of_family = project_with(b.module).starts_with("setuptools");
+      const bool direct = b.by.parent_path().filename() == b.package && b.by.filename() == "__init__.py";
+      if (top && (of_setuptools || (always && (!of_family || direct))))
         findings.push_back(missing_module(b, *d));
     } else {
       const Origin origin = e.path.find(b.module.substr(0, b.module.find('.')));

@@ -29,6 +29,16 @@ fs::path find_native(const fs::path& folder, const std::string& name) {
   return {};
 }
 
+// Modules of Python's own that have lost names over the years and that make none in other ways.
+bool is_plain_standard(const fs::path& file) {
+  for (const std::string_view known :
+       {"collections/__init__.py", "inspect.py", "fractions.py", "configparser.py", "pkgutil.py",
+        "platform.py", "base64.py", "locale.py", "gettext.py", "cgi.py"}) {
+    if (file == known) return true;
+  }
+  return false;
+}
+
 bool has_submodule(const fs::path& folder, const std::string& name) {
   return is_there(folder / name) || is_there(folder / (name + ".py")) || !find_native(folder, name).empty();
 }
@@ -128,6 +138,7 @@ void ImportFollower::start_parts(const std::string& package) {
 
 // A module below `folder`.
 void ImportFollower::visit_module(const File& by, const fs::path& folder, std::string_view dotted) {
+  if (!looked_.insert(concat(folder.string(), "/", dotted)).second) return;
   fs::path path = folder;
   for (const std::string_view part : split(dotted, ".")) {
     path /= part;
@@ -138,6 +149,12 @@ void ImportFollower::visit_module(const File& by, const fs::path& folder, std::s
   if (is_there(path)) visit({by.package, by.root, path, by.on_demand});
 }
 
+bool ImportFollower::is_package(const fs::path& folder) {
+  const auto [it, fresh] = packages_.try_emplace(folder.string());
+  if (fresh) it->second = is_folder(folder);
+  return it->second;
+}
+
 void ImportFollower::follow(const File& by, const ImportStatement& s) {
   const std::string top(top_of(s.module));
   if (s.level == 0 && top != by.package) return follow_other(by, s);
@@ -146,8 +163,9 @@ void ImportFollower::follow(const File& by, const ImportStatement& s) {
   const std::string inner =
       s.level > 0 ? s.module : s.module.substr(std::min(s.module.size(), top.size() + 1));
   if (!inner.empty()) visit_module(by, folder, inner);
-  for (const std::string& name : s.names)
-    visit_module(by, folder, inner.empty() ? name : concat(inner, ".", name));
+  for (const std::string_view part : split(inner, ".")) folder /= part;
+  if (!is_package(folder)) return;
+  for (const std::string& name : s.names) visit_module(by, folder, name);
 }
 
 void ImportFollower::follow_other(const File& by, const ImportStatement& s) {
@@ -236,6 +254,7 @@ ImportFollower::Found ImportFollower::look_for_module(const std::string& dotted)
     const std::string part(parts[i]);
     const fs::path init = folder / "__init__.py", inner = folder / part / "__init__.py";
     const bool last = i + 1 == parts.size();
+    if (names_of(init).words.contains("__path__")) return {};  // its parts may come from elsewhere
     if (is_there(inner)) {
       folder /= part;
       module += "." + part;
@@ -255,7 +274,8 @@ const ModuleNames& ImportFollower::names_of(const fs::path& file) {
   std::unique_ptr<ModuleNames>& names = names_[file.string()];
   if (!names) {
     const auto text = read_text(file, 4 * kLongestFile);
-    names = std::make_unique<ModuleNames>(read_names(text.value_or("")));
+    names = std::make_unique<ModuleNames>(read_names(
+        text.value_or(""), !is_plain_standard(file.lexically_relative(environment_.standard_library))));
     if (!text) names->open = true;
   }
   return *names;

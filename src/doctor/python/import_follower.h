@@ -61,6 +61,7 @@ class ImportFollower {
   void visit(const File& file);
   void visit_package(const std::string& name);
   void visit_module(const File& by, const std::filesystem::path& folder, std::string_view dotted);
+  bool is_package(const std::filesystem::path& folder);
   void follow(const File& by, const ImportStatement& s);
   void follow_other(const File& by, const ImportStatement& s);
   void check_chains(const File& by, const SourceReading& source);
@@ -80,7 +81,8 @@ class ImportFollower {
   const Environment& environment_;
   std::vector<File> files_;
   size_t done_ = 0;  // of files_
-  std::set<std::string> seen_, reported_, asked_;
+  std::set<std::string> seen_, looked_, reported_, asked_;
+  std::map<std::string, bool> packages_;
   std::map<std::string, Origin> origins_;
   std::map<std::string, Found> modules_;
   std::map<std::string, std::unique_ptr<ModuleNames>> names_;

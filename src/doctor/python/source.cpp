@@ -278,10 +278,10 @@ std::optional<std::set<std::string, std::less<>>> read_exports(std::string_view 
 
 }  // namespace
 
-ModuleNames read_names(std::string_view source) {
+ModuleNames read_names(std::string_view source, bool modules_count) {
   ModuleNames names;
   names.exported = read_exports(source);
-  names.open = contains(source, "sys.modules");
+  names.open = modules_count && contains(source, "sys.modules");
   for (Lines lines(source); !lines.done();) {
     const std::string& line = lines.next();
     const std::string_view whole = trim(line);

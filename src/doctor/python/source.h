@@ -35,7 +35,8 @@ struct ModuleNames {
   std::string text;   // if it is lazy
   bool open = false;  // it makes names by other means: __getattr__, globals(), sys.modules
 };
-ModuleNames read_names(std::string_view source);
+// `modules_count`: whoever mentions sys.modules may put names there.
+ModuleNames read_names(std::string_view source, bool modules_count = true);
 
 // Whether `word` stands in the text, not as a part of a longer one.
 bool has_word(std::string_view text, std::string_view word);

@@ -53,27 +53,6 @@ def names_that_are_not_text(env):
 
 
 @odd
-def files_of_gigabytes(env):
-    for name in ("METADATA", "RECORD", "WHEEL", "top_level.txt", "direct_url.json", "INSTALLER", "entry_points.txt"):
-        sparse(env.site / "large-1.0.dist-info" / name, 3 << 30)
-    sparse(env.site / "large/__init__.py", 3 << 30)
-    sparse(env.site / "large/_core.so", 8 << 30)
-    sparse(env.site / "large/elf.so", 8 << 30, maker.module("elf")[:4096])
-    sparse(env.site / "large.pth", 3 << 30)
-    sparse(env.prefix / "share/jupyter/kernels/large/kernel.json", 3 << 30)
-    sparse(env.home / ".keras/keras.json", 3 << 30)
-    sparse(env.folder / "random.py", 3 << 30)
-    env.setenv(KERAS_BACKEND="jax")
-
-
-@odd
-def a_record_of_a_million_rows(env):
-    env.package("numpy", "2.1.0")
-    record = env.site / "numpy-2.1.0.dist-info/RECORD"
-    record.write_text("".join(f"numpy/f{i}.py,sha256=x,1\n" for i in range(300_000)))
-
-
-@odd
 def no_files_but_pipes_and_sockets(env):
     env.package("numpy", "2.1.0")
     for path in ("numpy/core.so", "numpy/util.py", "pipe.pth", "pipe.dist-info", "numpy-2.1.0.dist-info/WHEEL"):
@@ -179,7 +158,7 @@ def limits():
 
 def command_of(program, env, *more):
     nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 and shutil.which("setpriv") else []
-    (env.root / "system.json").write_text(json.dumps(env.system))
+    (env.root / "system.json").write_text(json.dumps({"system": env.system}))
     return [*nobody, program, "doctor", "--env", env.prefix, "--system", env.root / "system.json", *more]
 
 

@@ -6,7 +6,7 @@ import safe_fix
 
 HARMLESS = [
     "{root}/env/bin/python3 -m pip install 'keras>=3' 'numpy<2'", "rm -r {root}/env/lib", "unset PYTHONPATH; rm x", "export A=b",
-    "python3.11 -m venv --clear {root}/env && {root}/env/bin/python3 -m pip install a==1", "ln -sf {root}/a '{root}/b c'",
+    "python3.11 -m venv --clear {root}/env && {root}/env/bin/python3 -m pip install a==1", "rm '{root}/it'\\''s mine<2'", "ln -sf {root}/a '{root}/b c'",
     "uv pip install --python {root}/env/bin/python3 'numpy<2'", "python3 -m pip --python {root}/env/bin/python3 install x",
 ]
 HARMFUL = [

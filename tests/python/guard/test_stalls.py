@@ -15,6 +15,7 @@ NOTICE = 3
 STALLS = {
     "deadlocked": "import threading\nlock = threading.Lock(); lock.acquire()\nlock.acquire()",
     "spinning": "import time\nend = time.monotonic() + 1000\nwhile time.monotonic() < end: pass",
+    "deadlocked: native": "import ctypes\nc = ctypes.PyDLL(None)\nc.sleep(1000)",
     "deadlocked: a thread that does its rounds": "import threading, time\nlock = threading.Lock(); lock.acquire(); "
                                                  "threading.Thread(target=lambda: [time.sleep(0.2) for i in range(5000)], "
                                                  "daemon=True).start()\nlock.acquire()",
@@ -61,6 +62,8 @@ def test_the_stall_is_named_with_its_stack(kind, start):
     asked = kernel.client.execute(STALLS[kind])
     text = kernel.text_until("Nothing was ended")
     assert f" s: {kind.split(':')[0]}. " in text
+    if "native" in kind:
+        return  # it cannot be interrupted, and frames that are read without the lock may be out of reach
     assert ("line 4 in <module>" if "await" in kind else "line 3 in <module>") in text
     if "await" in kind:
         return  # ipykernel does not interrupt it
