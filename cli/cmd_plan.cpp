@@ -19,7 +19,7 @@ using namespace plimsoll;
 using Json = nlohmann::ordered_json;
 
 struct PlanArguments {
-  std::string model, memory, html, svg, micro_batch = "auto";
+  std::string model, memory, html, svg, micro_batch = "never";
   cli::CompileOptions compile;
   int64_t batch = 32;
   bool json = false, hold_updates = false;
@@ -141,7 +141,7 @@ void cmd_plan(CLI::App& app) {
                       "The line, of the whole process: 2GiB, 60%. Exits with 3 if the step cannot fit");
   command
       ->add_option("--micro-batch", a->micro_batch,
-                   "auto: a batch that fits in no other way is trained in parts; never: it does not fit")
+                   "never: a batch that fits in no exact way does not fit; auto: it is trained in parts")
       ->check(CLI::IsMember({"auto", "never"}))
       ->capture_default_str();
   command->add_option("--html", a->html, "Write a page with the bytes over the step by layer (.html)");

@@ -20,7 +20,7 @@ using namespace plimsoll;
 
 struct TrainOptions {
   std::string model, save, plot, memory, memory_report, memory_log, trace, on_nan, on_stall = "warn";
-  std::string micro_batch = "auto";
+  std::string micro_batch = "never";
   cli::CompileOptions compile;
   cli::DataArguments data;
   std::string validation;
@@ -149,8 +149,8 @@ void cmd_train(CLI::App& app) {
   command
       ->add_option(
           "--micro-batch", a->micro_batch,
-          "auto: under a line, a batch that fits in no other way is trained in parts, equal to rounding; "
-          "never: it is refused")
+          "never: a batch that fits in no exact way is refused; auto: under a line it is trained in parts, "
+          "equal to rounding")
       ->check(CLI::IsMember({"auto", "never"}))
       ->capture_default_str();
   command->add_option("--memory-report", a->memory_report,

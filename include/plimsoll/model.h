@@ -84,10 +84,10 @@ struct FitArgs {
   // the first batch, with Error{out_of_memory}: the bytes needed and allowed, the largest batch that fits,
   // the heaviest layers.
   std::string memory = {};
-  // "auto": under a line that somebody drew, a batch that fits in no other way is trained in parts, with sums
-  // over all of it: weights equal those of whole batches to rounding, not bit by bit, and fit() says so.
-  // "never": such a batch is refused.
-  std::string micro_batch = "auto";
+  // "never": a batch that fits in no exact way is refused. "auto": under a line that somebody drew it is
+  // trained in parts, with sums over all of it: weights equal those of whole batches to rounding, not bit by
+  // bit, and fit() says so.
+  std::string micro_batch = "never";
   // What to do about a loss or a gradient that is NaN or infinite (watch.h). Empty: nothing, as Keras does.
   // "raise": NonFiniteError, which names the first operation whose results are not finite and what it read.
   // "skip": the step is left out, and so are its metrics. "warn": said once, then all is as without a watch.
@@ -247,7 +247,7 @@ class Sequential : public Model {
 // outputs. `memory`, `micro_batch` and `hold_updates` (optional): as in FitArgs, of the host; what a fit() of
 // this model alone would do under that line.
 MemoryForecast forecast(const Model& model, int64_t batch_size, const std::string& memory = "",
-                        const std::string& micro_batch = "auto", bool hold_updates = false);
+                        const std::string& micro_batch = "never", bool hold_updates = false);
 
 // Throws Error{bad_file} with the place, {unsupported} naming a layer that is not known.
 Model load_model(const std::filesystem::path& path);

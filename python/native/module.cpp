@@ -9,6 +9,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <cstring>
 #include <limits>
 
@@ -141,12 +142,14 @@ nb::dict as_dict(const MemoryReport& r) {
   return d;
 }
 
+// Whether a batch may be trained in parts under the line (docs/decisions/0050).
+std::atomic<bool> parts_allowed{false};
+
 CompileOptions options_of(int threads, const std::string& device) {
   CompileOptions options;
   options.threads = threads;
   if (!device.empty()) options.device = find_device(device);
-  // Who has drawn a line wants what fits under it (docs/decisions/0050).
-  options.micro_batch = memory_use().limit != INT64_MAX;
+  options.micro_batch = parts_allowed && memory_use().limit != INT64_MAX;
   return options;
 }
 
@@ -270,6 +273,7 @@ NB_MODULE(_native, m) {
     return nb::make_tuple(use.engine, use.engine_peak, use.resident, use.resident_peak, use.limit);
   });
   m.def("give_back_memory", give_back_memory);
+  m.def("allow_parts", [](bool allowed) { parts_allowed = allowed; }, "allowed"_a);
   m.def("parse_memory", parse_memory, "text"_a);
   m.def("memory_text", memory_text, "bytes"_a);
   add_watches(m);

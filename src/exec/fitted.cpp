@@ -69,6 +69,7 @@ class Maker {
   FittedSteps fit(const Graph& graph);
 
  private:
+  bool room_to_plan(int64_t parts) const;
   std::optional<Graph> cut(int64_t parts) const;
   std::optional<FittedSteps> in_parts(int64_t parts, const ArenaLine& line, bool ready) const;
   void offer(FittedSteps& best, std::optional<FittedSteps> made) const;
@@ -79,6 +80,14 @@ class Maker {
   std::optional<Graph> apart_;  // prepared, of nodes that can be cut
   LineReport unlimited_;
 };
+
+// To plan takes memory of the process too, with every part a copy of the graph.
+bool Maker::room_to_plan(int64_t parts) const {
+  constexpr int64_t kBytesPerNode = 12 << 10;
+  return account::limit() == account::kNoLimit ||
+         parts * static_cast<int64_t>(apart_->nodes().size()) * kBytesPerNode <=
+             account::limit() - account::used();
+}
 
 std::optional<Graph> Maker::cut(int64_t parts) const {
   std::optional<Graph> made = cut_batch(*apart_, parts);
@@ -124,7 +133,7 @@ void Maker::search(FittedSteps& best) {
   const int64_t room = line(smallest, best.steps->bytes());
   int64_t first = 2;
   while (room > 0 && 4 * first < smallest / room && first < kMostParts) first *= 2;
-  for (int64_t k = first; k <= kMostParts; k *= 2) {
+  for (int64_t k = first; k <= kMostParts && room_to_plan(k); k *= 2) {
     std::optional<FittedSteps> made = in_parts(k, nullptr, false);
     if (!made) return;
     const int64_t arena = made->steps->plan().arena_bytes();

@@ -141,6 +141,8 @@ class FitPlan {
     if (validation_ != nullptr && validation_batch > 0) {
       const BatchTypes types = types_of(*validation_, validation_batch);
       add(StepKind::test, types);
+      if (const int64_t rest = validation_->records().value_or(0) % validation_batch; rest > 0)
+        add(StepKind::test, types_of(*validation_, rest));
       all.beside += types.charge() * validation_->batches_held();
     }
     return all;
@@ -168,12 +170,16 @@ class FitPlan {
     StepPlan p = plan_step(trainer_, kind_, types, room, micro_batch_, beside);
     if (other.need == 0) return p;
     p.need = std::max(p.need, other.need + p.beside);
-    other = others(batch, validation_batch, p.fits ? p.arena_line : p.step.program.arena);
-    p.others_arena = other.arena;
-    p.beside = beside(p.step);
-    if (!p.fits) return p;
-    p.arena_line = std::min(p.arena_line, room - p.beside);
-    p.fits = other.fit && std::max(p.step.program.arena, other.arena) <= p.arena_line;
+    // All are made under one line, which leaves room for all of their Programs.
+    constexpr int kTries = 4;
+    for (int i = 0; i < kTries; ++i) {
+      other = others(batch, validation_batch, p.fits ? p.arena_line : p.step.program.arena);
+      p.others_arena = other.arena;
+      p.beside = beside(p.step);
+      if (!p.fits || p.arena_line <= room - p.beside) break;
+      lower_line(p, room - p.beside, trainer_, kind_, types, micro_batch_);
+    }
+    p.fits = p.fits && other.fit && std::max(other.arena, p.arena_line) <= room - p.beside;
     return p;
   }
 

@@ -30,10 +30,10 @@ Picture picture_of(const Model& model, int64_t batch_size, const std::string& me
   const Trainer& trainer = model.body().trainer;
   const int64_t line = memory.empty() ? account::kNoLimit : parse_memory(memory);
   const BatchTypes types = batch_types(model, batch_size);
-  const StepPlan p = plan_step(trainer, StepKind::train, types, line, true, [&](const StepForecast& step) {
+  const StepPlan p = plan_step(trainer, StepKind::train, types, line, false, [&](const StepForecast& step) {
     return f.total() - f.arena - f.programs + step.program.program;
   });
-  const Program program = trainer.planned(StepKind::train, types, std::max<int64_t>(p.arena_line, 0), true);
+  const Program program = trainer.planned(StepKind::train, types, std::max<int64_t>(p.arena_line, 0), false);
   return {.title = concat("Memory of a training step of ", model.name(), ", batch ", batch_size),
           .spans = program.timeline(),
           .steps = lines_of(program.text(), program.steps()),

@@ -54,6 +54,15 @@ bool may_cut_batch(const std::string& micro_batch) {
   return micro_batch == "auto";
 }
 
+void lower_line(StepPlan& p, int64_t most, const Trainer& trainer, StepKind kind, const BatchTypes& types,
+                bool micro_batch) {
+  p.arena_line = std::min(p.arena_line, most);
+  p.fits = p.step.program.arena <= p.arena_line;
+  if (!p.fits || p.step.program.parts == 1) return;
+  p.step = trainer.forecast(kind, types, p.arena_line, micro_batch);
+  p.fits = p.step.program.fits;
+}
+
 StepPlan plan_step(const Trainer& trainer, StepKind kind, const BatchTypes& types, int64_t room,
                    bool micro_batch, const Beside& beside) {
   StepPlan p{.step = trainer.forecast(kind, types, account::kNoLimit, micro_batch)};
@@ -68,12 +77,12 @@ StepPlan plan_step(const Trainer& trainer, StepKind kind, const BatchTypes& type
     if (!p.step.program.fits) break;
     p.arena_line = std::min(p.arena_line, room - p.beside);
   }
-  p.fits = p.step.program.arena <= p.arena_line;
+  lower_line(p, p.arena_line, trainer, kind, types, micro_batch);
   if (!p.fits && p.step.program.fits) {
     p.step = trainer.forecast(kind, types, 0, micro_batch);
     p.beside = beside(p.step);
     p.arena_line = room - p.beside;
-    p.fits = p.step.program.arena <= p.arena_line;
+    lower_line(p, p.arena_line, trainer, kind, types, micro_batch);
   }
   return p;
 }

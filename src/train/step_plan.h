@@ -43,6 +43,11 @@ BatchTypes batch_types(const Model& model, int64_t batch_size);
 MemoryForecast forecast_step(const Trainer& trainer, const std::function<BatchTypes(int64_t)>& types,
                              int64_t batch, int64_t batches_held, int64_t line, bool micro_batch);
 
+// Lowers the line of a plan that fits to `most`, and looks again where that may be too little: a batch in parts
+// has not the same bytes under every line.
+void lower_line(StepPlan& p, int64_t most, const Trainer& trainer, StepKind kind, const BatchTypes& types,
+                bool micro_batch);
+
 // What FitArgs::micro_batch says. Throws Error{invalid_argument} for anything but "auto" and "never".
 bool may_cut_batch(const std::string& micro_batch);
 

@@ -296,6 +296,7 @@ TEST(MicroBatchLine, FitStaysUnderItAndSaysThatTheBatchIsCut) {
   EXPECT_TRUE(logged.empty()) << logged[0];
   FitArgs under = free;
   under.memory = line;
+  under.micro_batch = "auto";
   const std::vector<Tensor> got = fit(under);
   ASSERT_FALSE(logged.empty());
   EXPECT_NE(logged[0].find("parts"), std::string::npos) << logged[0];

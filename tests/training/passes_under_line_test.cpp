@@ -86,7 +86,8 @@ TEST_F(PassesUnderLine, ValidationWithALargerBatchIsPartOfTheCheck) {
            .validation_x = {many},
            .validation_y = {many_y},
            .validation_batch_size = validation_batch,
-           .memory = line});
+           .memory = line,
+           .micro_batch = "never"});
   };
   const auto n = refused([&] { fit(8192, "10MiB"); });
   EXPECT_EQ(n.batch, 8192);
