@@ -29,7 +29,9 @@ double times(double extra, const MemoryForecast& f) { return 1 + (f.seconds > 0 
 
 // What holding all updates back takes more; 0 if nothing is held.
 int64_t held_bytes(const PlanArguments& a, const Model& model, const MemoryForecast& f) {
-  return a.hold_updates ? f.total() - forecast(model, a.batch, a.memory, a.micro_batch).total() : 0;
+  if (!a.hold_updates) return 0;
+  const MemoryForecast plain = forecast(model, a.batch, a.memory, a.micro_batch);
+  return f.total() - f.process - (plain.total() - plain.process);  // what the system counts is measured anew
 }
 
 std::string as_json(const MemoryForecast& f, int64_t batch, int64_t held) {

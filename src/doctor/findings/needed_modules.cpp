@@ -202,7 +202,7 @@ void find_needed_modules(const Exam& exam, Findings& findings) {
       const bool of_setuptools = is_dropped(b.module) && project_with(b.module).starts_with("setuptools") &&
                                  requires_project(*d, "setuptools");
       const bool of_family = project_with(b.module).starts_with("setuptools");
-      const bool direct = b.by.parent_path().filename() == b.package && b.by.filename() == "__init__.py";
+      const bool direct = b.by.parent_path().filename() == b.package;
       if (top && (of_setuptools || (always && (!of_family || direct))))
         findings.push_back(missing_module(b, *d));
     } else {

@@ -25,11 +25,6 @@ def attribute_that_another_package_has_no_longer(env):
                 "import tools.linalg\n@tools.linalg.inv\ndef inv(m): return m\n@tools.linalg.tril\ndef tril(m): return m\n"}, requires=["tools"])
 
 
-@broken("needed_modules", "does not fit Python")
-def name_that_python_has_no_longer(env):
-    env.package("old-lib", files={"old_lib/__init__.py": "from collections import Mapping\n"})
-
-
 @broken("needed_modules", "does not fit numpy 2.1.0: it uses numpy.float")
 def name_that_numpy_has_no_longer(env):
     env.package("numpy", "2.1.0", {"numpy/__init__.py": "def __getattr__(name): raise AttributeError(name)\n",

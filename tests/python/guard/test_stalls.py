@@ -21,7 +21,7 @@ STALLS = {
                                                  "daemon=True).start()\nlock.acquire()",
     "spinning: in a function": "import os\nn = 0\nwhile not os.path.exists('/no/such/file'): pass",
     "waiting on I/O: a FIFO": "import os, tempfile\npath = tempfile.mkdtemp() + '/fifo'; os.mkfifo(path)\nopen(path)",
-    "waiting on I/O: await": "import asyncio\nasync def never():\n    await asyncio.Event().wait()\nawait never()",
+    "deadlocked: await": "import asyncio\nasync def never():\n    await asyncio.Event().wait()\nawait never()",
     "waiting on I/O": "import socket\na, b = socket.socketpair()\na.recv(1)",
 }
 WORKING = {
