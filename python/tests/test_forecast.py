@@ -1,4 +1,6 @@
 """plimsoll.forecast, batch_size="max" and refusals: what a step takes is known before it runs."""
+import gc
+
 import keras
 import numpy as np
 import plimsoll
@@ -29,6 +31,8 @@ def line():
 
 
 def test_the_forecast_is_what_training_takes():
+    keras.utils.clear_session()  # what other tests left could go meanwhile
+    gc.collect()
     model = cnn()
     before = plimsoll.memory_use().engine
     forecast = plimsoll.forecast(model, 32)
