@@ -231,15 +231,15 @@ TEST(MicroBatchLine, AShallowModelFitsWhereItDidNot) {
   const MemoryForecast all = forecast(m, 64);
   EXPECT_EQ(all.parts, 1);
   const std::string line = std::to_string(line_at(all, 30));
-  const MemoryForecast never = forecast(m, 64, line, "never"), may = forecast(m, 64, line);
+  const MemoryForecast never = forecast(m, 64, line, "never"), may = forecast(m, 64, line, "auto");
   EXPECT_FALSE(never.fits);
   EXPECT_EQ(never.parts, 1);
   EXPECT_TRUE(may.fits);
   EXPECT_GT(may.parts, 1);
   EXPECT_LE(may.total(), may.line);
   EXPECT_LT(may.least, never.least);
-  EXPECT_TRUE(forecast(m, 64, std::to_string(may.least)).fits);
-  EXPECT_FALSE(forecast(m, 64, std::to_string(may.least * 95 / 100)).fits);
+  EXPECT_TRUE(forecast(m, 64, std::to_string(may.least), "auto").fits);
+  EXPECT_FALSE(forecast(m, 64, std::to_string(may.least * 95 / 100), "auto").fits);
   EXPECT_GT(may.largest_batch, never.largest_batch);
   EXPECT_THROW(forecast(m, 64, line, "always"), Error);
 }
@@ -253,7 +253,7 @@ TEST(MicroBatchLine, IsMonotone) {
   int cut = 0;
   for (const int share : {90, 70, 50, 35, 25, 18, 12}) {
     SCOPED_TRACE(share);
-    const MemoryForecast f = forecast(m, 64, std::to_string(line_at(all, share)));
+    const MemoryForecast f = forecast(m, 64, std::to_string(line_at(all, share)), "auto");
     if (!f.fits) break;
     EXPECT_LE(f.total(), f.line);
     EXPECT_LE(f.total(), peak);
