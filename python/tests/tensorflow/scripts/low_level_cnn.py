@@ -34,7 +34,7 @@ def conv_net(x):
     fc1 = tf.reshape(conv2, [-1, weights['wd1'].get_shape().as_list()[0]])
     fc1 = tf.nn.relu(tf.add(tf.matmul(fc1, weights['wd1']), biases['bd1']))
     fc1 = tf.nn.dropout(fc1, rate=0.0)
-    return tf.nn.xw_plus_b(fc1, weights['out'], biases['out']) if hasattr(tf.nn, "xw_plus_b") else fc1 @ weights['out'] + biases['out']
+    return fc1 @ weights['out'] + biases['out']
 
 
 def cross_entropy(logits, labels):
