@@ -37,10 +37,11 @@ std::string signal_text(int signal) {
     int signal;
     const char* name;
   };
-  constexpr Name kNames[] = {{SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"},
-                             {SIGILL, "SIGILL"},   {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},
-                             {SIGFPE, "SIGFPE"},   {SIGKILL, "SIGKILL"}, {SIGSEGV, "SIGSEGV"},
-                             {SIGPIPE, "SIGPIPE"}, {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"}};
+  constexpr Name kNames[] = {
+      {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},
+      {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},   {SIGKILL, "SIGKILL"},
+      {SIGSEGV, "SIGSEGV"}, {SIGPIPE, "SIGPIPE"}, {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"},
+      {SIGXFSZ, "SIGXFSZ"}, {SIGUSR1, "SIGUSR1"}, {SIGUSR2, "SIGUSR2"}, {SIGALRM, "SIGALRM"}};
   for (const auto& n : kNames) {
     if (n.signal == signal) return fmt::format("{} ({})", n.name, ::strsignal(signal));
   }
@@ -315,6 +316,33 @@ void by_abort(const Evidence& e, Verdict& v) {
   v.advice.push_back("the stack here shows which library aborted; run `plimsoll doctor`");
 }
 
+// Signals that the system sends for what the process itself did; all others come from somebody else.
+void by_other_signal(int signal, Verdict& v) {
+  v.cause = Cause::terminated;
+  switch (signal) {
+    case SIGXCPU:
+      v.title = "it used up the processor time that its limit allows (SIGXCPU)";
+      v.advice.push_back(
+          "raise the limit where the Jupyter server is started (ulimit -t), or of the cell (RLIMIT_CPU)");
+      return;
+    case SIGXFSZ:
+      v.title = "it wrote a file beyond the largest size that its limit allows (SIGXFSZ)";
+      v.advice.push_back(
+          "raise the limit where the Jupyter server is started (ulimit -f), or of the cell (RLIMIT_FSIZE); "
+          "or write smaller files");
+      return;
+    case SIGPIPE:
+      v.title = "it wrote into a pipe or a connection that nobody reads any more (SIGPIPE)";
+      v.advice.push_back(
+          "signal.signal(signal.SIGPIPE, signal.SIG_IGN), Python's own setting, makes it a BrokenPipeError "
+          "that can be caught");
+      return;
+    default:
+      v.title = fmt::format("ended from outside by {}", signal_text(signal));
+      v.advice.push_back("ask who manages this machine; batch systems end what runs too long");
+  }
+}
+
 void by_signal(const Evidence& e, Verdict& v) {
   const int last = WTERMSIG(e.wait_status), signal = first_signal(e);
   v.evidence.push_back("ended by " + signal_text(signal));
@@ -332,10 +360,7 @@ void by_signal(const Evidence& e, Verdict& v) {
       add_where(v, fault_of(e, SIGFPE));
       v.advice.push_back("the stack here shows which library divided");
       return;
-    default:
-      v.cause = Cause::terminated;
-      v.title = fmt::format("ended from outside by {}", signal_text(signal));
-      v.advice.push_back("ask who manages this machine; batch systems end what runs too long");
+    default: return by_other_signal(signal, v);
   }
 }
 
@@ -371,9 +396,12 @@ bool is_memory(Cause cause) {
 
 Verdict judge(const Evidence& e) {
   Verdict v;
-  if (e.stall_timeout) {
+  if (!e.stall.empty()) {
     v.cause = Cause::stall_timeout;
     v.title = "ended by the guard: no progress for longer than --stall-timeout allows";
+    v.evidence.push_back("when it was interrupted it was " + e.stall);
+    v.evidence.push_back("it did not heed the interrupt");
+    v.advice.push_back("if the cell may take that long, install the kernel with a longer --stall-timeout");
     return v;
   }
   if (!e.start_error.empty()) {

@@ -55,7 +55,7 @@ struct Evidence {
   std::string kernel_log;        // line about this process, if it can be read
   bool kernel_log_read = false;  // it was read, and would name this process if the system had killed it
   std::string cpu_features;      // flags of this machine's processor
-  bool stall_timeout = false;    // the guard itself ended it, as asked
+  std::string stall;             // the guard itself ended it, as asked: what it had seen; else empty
 };
 
 struct Verdict {

@@ -163,6 +163,23 @@ TEST(Cause, ExitStatusAndStartUp) {
   EXPECT_NE(v.evidence[0].find("No module named ipykernel_launcher"), std::string::npos);
 }
 
+TEST(Cause, SignalsOfLimitsAndPipesAreNotBlamedOnOthers) {
+  for (const int signal : {SIGXCPU, SIGXFSZ, SIGPIPE}) {
+    const Verdict v = judge(killed_by(signal));
+    EXPECT_EQ(v.cause, Cause::terminated);
+    EXPECT_EQ(v.title.find("outside"), std::string::npos) << v.title;
+    EXPECT_EQ(v.advice.at(0).find("who manages"), std::string::npos) << v.advice[0];
+  }
+}
+
+TEST(Cause, AnEndByTheStallWatchSaysWhatItSaw) {
+  Evidence e = killed_by(SIGKILL);
+  e.stall = "deadlocked: the main thread waits for a lock";
+  const Verdict v = judge(e);
+  EXPECT_EQ(v.cause, Cause::stall_timeout);
+  EXPECT_NE(v.evidence.at(0).find("waits for a lock"), std::string::npos);
+}
+
 TEST(Cause, OtherSignals) {
   EXPECT_EQ(judge(killed_by(SIGBUS)).cause, Cause::bus_error);
   EXPECT_EQ(judge(killed_by(SIGILL)).cause, Cause::illegal_instruction);

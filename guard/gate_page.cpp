@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "plimsoll/error.h"
 
@@ -26,9 +27,7 @@ std::string bounded(const char (&text)[N]) {
   return std::string(text, ::strnlen(text, N));
 }
 
-}  // namespace
-
-GatePage::GatePage(const std::filesystem::path& path) : path_(path) {
+gate::Page* make_page(const std::filesystem::path& path) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0 || ::ftruncate(fd, sizeof(gate::Page)) != 0) {
     const std::string why = std::strerror(errno);
@@ -39,9 +38,14 @@ GatePage::GatePage(const std::filesystem::path& path) : path_(path) {
   ::close(fd);
   if (map == MAP_FAILED)
     fail(ErrorKind::io, "guard", "cannot map ", path.string(), ": ", std::strerror(errno));
-  page_ = new (map) gate::Page{};
-  page_->magic = gate::kMagic;
+  auto* page = new (map) gate::Page{};
+  page->magic = gate::kMagic;
+  return page;
 }
+
+}  // namespace
+
+GatePage::GatePage(const std::filesystem::path& path) : path_(path), page_(make_page(path)) {}
 
 GatePage::~GatePage() {
   ::munmap(page_, sizeof(gate::Page));
@@ -50,6 +54,13 @@ GatePage::~GatePage() {
 }
 
 void GatePage::reset() {
+  // The name may be gone, by a cleaner of temporary files; the next kernel opens the page by it.
+  if (!std::filesystem::exists(path_)) {
+    gate::Page* fresh = make_page(path_);
+    fresh->line.store(page_->line.load());
+    fresh->watches_stalls.store(page_->watches_stalls.load());
+    ::munmap(std::exchange(page_, fresh), sizeof(gate::Page));
+  }
   page_->attached.store(0);
   page_->kernel_pid.store(0);
   page_->python_pid.store(0);

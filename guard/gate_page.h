@@ -40,7 +40,8 @@ class GatePage {
     page_->total.store(total);
     page_->rest.store(rest);
   }
-  // A new kernel: what the old one left is forgotten.
+  // A new kernel: what the old one left is forgotten, and the file is made again if it is gone. Throws
+  // Error{io}.
   void reset();
   // Where the kernel writes its number before it runs.
   std::atomic<int32_t>* kernel_pid() { return &page_->kernel_pid; }

@@ -117,6 +117,7 @@ class KernelGuard final : public Keeper {
   TimePoint now_{}, exited_at_{}, sampled_at_{};
   TimePoint looked_at_{};
   std::optional<TimePoint> kill_at_, stall_kill_at_;
+  std::string stall_seen_;  // when the cell was interrupted
   int generation_ = 0;
   pid_t parent_ = 0;
   bool done_ = false, running_ = false;
@@ -128,16 +129,21 @@ void KernelGuard::tell_time() {
 }
 
 void KernelGuard::start() {
-  std::error_code ignored;
-  std::filesystem::remove(launch_.connection_file, ignored);
-  launch_ = prepare_launch(options_, front_, folder_.path(), ++generation_);
-  wire_->connect_kernel(launch_.connection);
-  ProcessOptions how;
-  how.argv = launch_.argv;
-  how.stack_fd = gate::kStackFd;
-  ward_.start(how, {concat("JPY_PARENT_PID=", ::getpid())}, seconds(now_));
   exited_at_ = now_;
   stall_kill_at_.reset();
+  std::error_code ignored;
+  std::filesystem::remove(launch_.connection_file, ignored);
+  try {
+    folder_.restore();
+    launch_ = prepare_launch(options_, front_, folder_.path(), ++generation_);
+    wire_->connect_kernel(launch_.connection);
+    ProcessOptions how;
+    how.argv = launch_.argv;
+    how.stack_fd = gate::kStackFd;
+    ward_.start(how, {concat("JPY_PARENT_PID=", ::getpid())}, seconds(now_));
+  } catch (const Error& e) {  // a full disk, for instance: the next cell tells of it and tries once more
+    ward_.fail_start(e.what(), seconds(now_));
+  }
 }
 
 void KernelGuard::begin_cell() {
@@ -228,10 +234,11 @@ void KernelGuard::look_for_stalls() {
   if (stall_.must_interrupt()) {
     broker_.say("plimsoll: interrupted, as --stall-timeout asks.\n");
     interrupt();
+    stall_seen_ = stall_.seen();
     stall_kill_at_ = now_ + kStallGrace;
   }
   if (stall_kill_at_ && now_ >= *stall_kill_at_) {
-    ward_.blame_stall_timeout();
+    ward_.blame_stall(stall_seen_);
     ward_.process().signal_group(SIGKILL);
     stall_kill_at_.reset();
   }

@@ -80,6 +80,16 @@ PrivateFolder::PrivateFolder() {
   fail(ErrorKind::io, "guard", "cannot make a folder for sockets: ", error);
 }
 
+void PrivateFolder::restore() {
+  if (::mkdir(path_.c_str(), 0700) != 0) {
+    if (errno == EEXIST) return;
+    fail(ErrorKind::io, "guard", "cannot make the folder for sockets ", path_.string(),
+         " again: ", std::strerror(errno));
+  }
+  if (lock_ >= 0) ::close(lock_);
+  lock_ = take_lock(path_, O_CREAT);
+}
+
 PrivateFolder::~PrivateFolder() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);

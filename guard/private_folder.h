@@ -14,6 +14,8 @@ class PrivateFolder {
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;
   const std::filesystem::path& path() const { return path_; }
+  // Makes it again if somebody has removed it, as cleaners of temporary files do. Throws Error{io}.
+  void restore();
 
  private:
   std::filesystem::path path_;

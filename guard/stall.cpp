@@ -156,8 +156,10 @@ StallVerdict lock_verdict(const std::deque<StallReading>& readings, const Rates&
                                  "the main thread waits for another thread, and that one for data"};
   const StallReading& last = readings.back();
   if (last.others_wait_for_io && !sleeps(readings, &StallReading::sleeping_threads)) return for_data;
+  // A threading.Timer waits with a time limit.
   const bool for_others = waits_for_threads(python) && (sleeps(readings, &StallReading::sleeping_threads) ||
-                                                        sleeps(readings, &StallReading::sleeping_children));
+                                                        sleeps(readings, &StallReading::sleeping_children) ||
+                                                        sleeps_long(readings, &StallReading::timed_threads));
   if (for_others || sleeps_long(readings, &StallReading::sleeping_threads))
     return {StallKind::sleeping, "it waits for a thread or a process that sleeps, as the program asked"};
   if (last.others_wait_for_io || last.others_poll) return for_data;
@@ -207,6 +209,8 @@ StallVerdict idle_verdict(const std::deque<StallReading>& readings, const Rates&
   const Doing doing = plain(usual(readings), r.wakes);
   if (doing == Doing::lock) return lock_verdict(readings, r, python);
   if (doing == Doing::sleep || sleeps_in_a_coroutine(python)) return sleep_verdict(readings, python);
+  if (innermost_is(python, "/asyncio/threads.py ") && sleeps(readings, &StallReading::sleeping_threads))
+    return {StallKind::sleeping, "it awaits a thread that sleeps, as the program asked"};
   if (doing == Doing::file_lock) {
     const std::string& holder = readings.back().lock_holder;
     return {StallKind::waiting_for_io,

@@ -49,6 +49,7 @@ struct StallReading {
   bool others_poll = false;         // or for one of several things, or a pipe
   // Who sleeps, and how often each has waited so far.
   std::map<pid_t, int64_t> sleeping_threads, sleeping_children;
+  std::map<pid_t, int64_t> timed_threads;  // the same of other threads that wait with a time limit
   int64_t io_bytes = 0;  // read and written so far
   int64_t major_faults = 0;
   int64_t resident = 0;

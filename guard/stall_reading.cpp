@@ -220,6 +220,7 @@ std::optional<StallReading> take_reading(pid_t pid, double now, const std::set<p
     if (thread == pid || own.count(thread) != 0) continue;
     const Doing doing = doing_of(task.path());
     if (doing == Doing::sleep) r.sleeping_threads[thread] = wakes_of(task.path());
+    if (doing == Doing::timed_lock) r.timed_threads[thread] = wakes_of(task.path());
     r.others_running = r.others_running || doing == Doing::running;
     r.others_wait_for_io = r.others_wait_for_io || doing == Doing::disk || doing == Doing::io;
     r.others_poll =

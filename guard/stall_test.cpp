@@ -80,6 +80,27 @@ TEST(Stall, AThreadThatSleepsWillReleaseTheLock) {
   EXPECT_EQ(judge_stall(list, false, joins).kind, StallKind::sleeping);
 }
 
+TEST(Stall, AThreadThatWaitsForATimeWillSetTheEvent) {
+  StallReading waits = step(0);
+  waits.timed_threads = {{7, 40}};
+  EXPECT_EQ(kind(waits, Doing::lock), StallKind::deadlocked);  // a bare lock
+  const StallSamples event = samples({"/lib/threading.py", "/lib/threading.py", "/lib/threading.py"}, kNone);
+  EXPECT_EQ(kind(waits, Doing::lock, event), StallKind::sleeping);
+  auto list = readings(waits, Doing::lock);
+  int64_t woken = 40;
+  for (auto& r : list) r.timed_threads[7] = ++woken;  // it does its rounds
+  EXPECT_EQ(judge_stall(list, false, event).kind, StallKind::deadlocked);
+}
+
+TEST(Stall, AThreadThatSleepsMayBeAwaited) {
+  const StallSamples awaits =
+      samples({"/lib/asyncio/threads.py", "/lib/asyncio/threads.py", "/lib/asyncio/threads.py"}, kNone);
+  StallReading waits = step(0);
+  EXPECT_EQ(kind(waits, Doing::poll, awaits), StallKind::waiting_for_io);
+  waits.sleeping_threads = {{7, 40}};
+  EXPECT_EQ(kind(waits, Doing::poll, awaits), StallKind::sleeping);
+}
+
 TEST(Stall, AProcessThatSleepsIsWaitedFor) {
   StallReading waits = step(0);
   waits.sleeping_children = {{7, 40}};

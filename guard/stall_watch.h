@@ -42,6 +42,8 @@ class StallWatch {
   // True once, when the cell has stood still for longer than the timeout.
   bool must_interrupt();
   StallKind kind() const { return verdict_.kind; }
+  // "deadlocked: …", the last verdict in one sentence.
+  std::string seen() const { return std::string(name_of(verdict_.kind)) + ": " + verdict_.text; }
 
  private:
   void take_stacks();

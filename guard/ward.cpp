@@ -99,7 +99,8 @@ void Ward::start(ProcessOptions how, std::vector<std::string> changes, double no
   page_.reset();
   refusals_told_ = refusals_survived_ = 0;
   begin_cell(now);
-  fatal_text_ = stall_timeout_ = false;
+  fatal_text_ = false;
+  stall_.clear();
   if (leaf_) leaf_->begin();
   before_ = lately_ = read_counters();
   counted_at_ = now;
@@ -120,12 +121,19 @@ void Ward::start(ProcessOptions how, std::vector<std::string> changes, double no
     pid_ = process_.pid();
     watch_.read(pid_, now);
   } catch (const Error& e) {
-    process_ = Process();
-    pid_ = 0;
-    start_error_ = e.what();
-    status_ = 127 << 8;
-    ended_at_ = now;
+    fail_start(e.what(), now);
   }
+}
+
+void Ward::fail_start(const std::string& why, double now) {
+  process_ = Process();
+  pid_ = 0;
+  words_.clear();
+  stacks_.clear();
+  words_size_ = 0;
+  start_error_ = why;
+  status_ = 127 << 8;
+  ended_at_ = now;
 }
 
 bool Ward::poll(double now) {
@@ -255,7 +263,7 @@ Evidence Ward::evidence(bool at_start, double now) {
     e.kernel_log_read = true;
   }
   e.cpu_features = cpu_features();
-  e.stall_timeout = stall_timeout_;
+  e.stall = stall_;
   return e;
 }
 

@@ -26,6 +26,8 @@ class Ward {
   // Starts a process under the line; `changes` are made to the environment. A program that cannot be run is a
   // death like any other: ended() then has it.
   void start(ProcessOptions how, std::vector<std::string> changes, double now);
+  // The same for one that could not even be prepared.
+  void fail_start(const std::string& why, double now);
 
   Process& process() { return process_; }
   const Line& line() const { return line_; }
@@ -61,7 +63,8 @@ class Ward {
 
   // After the end: all that is known.
   Evidence evidence(bool at_start, double now);
-  void blame_stall_timeout() { stall_timeout_ = true; }
+  // It is about to be ended because it stood still; `seen` says how.
+  void blame_stall(const std::string& seen) { stall_ = seen; }
   // Why the line is not backed by this or that means; empty if it is by all.
   const std::vector<std::string>& gaps() const { return gaps_; }
 
@@ -96,7 +99,8 @@ class Ward {
   double ended_at_ = 0, cell_began_ = 0;
   uint32_t refusals_told_ = 0, refusals_survived_ = 0;
   int warned_percent_ = 0;
-  bool interrupted_ = false, fatal_text_ = false, stall_timeout_ = false;
+  bool interrupted_ = false, fatal_text_ = false;
+  std::string stall_;
 };
 
 }  // namespace plimsoll::guard

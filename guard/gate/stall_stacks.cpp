@@ -40,7 +40,8 @@ clockid_t g_main_clock;
 Handler g_write_all = nullptr;
 int g_write_all_signal = 0;
 
-std::atomic<bool> g_taking{false}, g_wants_lock{false};
+std::atomic<bool> g_taking{false};
+std::atomic<uint32_t> g_lock_turns{0};  // odd while the taker waits for the interpreter's lock
 pthread_mutex_t g_pipe = PTHREAD_MUTEX_INITIALIZER;  // one answer at a time
 std::atomic<bool> g_pending{false};
 std::atomic<int64_t> g_pending_since{0};
@@ -55,14 +56,15 @@ int64_t nanoseconds(clockid_t clock) {
   return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
-// Until the flag is false, but no longer than that, nor than the main thread takes for so much work.
-bool wait_until_false(const std::atomic<bool>& flag, int milliseconds, int64_t work) {
+// Until it is no longer so, but no longer than that, nor than the main thread takes for so much work.
+template <class Value>
+bool wait_while(const std::atomic<Value>& value, Value so, int milliseconds, int64_t work) {
   const int64_t end = monotonic_ns() + milliseconds * 1'000'000LL, most = nanoseconds(g_main_clock) + work;
-  while (flag.load() && monotonic_ns() < end && nanoseconds(g_main_clock) < most) {
+  while (value.load() == so && monotonic_ns() < end && nanoseconds(g_main_clock) < most) {
     const timespec time{0, 200'000};
     ::nanosleep(&time, nullptr);
   }
-  return !flag.load();
+  return value.load() != so;
 }
 
 // Text that grows in a buffer and is cut at its end.
@@ -160,12 +162,14 @@ int heed(void*) {
 // How soon, in processor time of its own, the main thread comes by the interpreter's loop: at once if what
 // runs is bytecode, later if it is native code. The lock is what makes it look.
 bool heeds_soon() {
+  g_lock_turns.fetch_add(1);
   const int state = g_python.take_lock();
+  g_lock_turns.fetch_add(1);
   const bool added = !g_pending.exchange(true) && g_python.add_pending_call(heed, nullptr) == 0;
   if (added) g_pending_since.store(monotonic_ns());
   const int64_t asked_at = nanoseconds(g_main_clock);
   g_python.release_lock(state);
-  return added && wait_until_false(g_pending, kHeedPatienceMs, 20 * kHeedsNs) &&
+  return added && wait_while(g_pending, true, kHeedPatienceMs, 20 * kHeedsNs) &&
          g_heeded_at - asked_at < kHeedsNs;
 }
 
@@ -181,7 +185,7 @@ void* take(void*) {
   text.size = 0;
   text.add("%s", kStallBegins);
   const int state = g_python.take_lock();
-  g_wants_lock.store(false);
+  g_lock_turns.fetch_add(1);
   const bool collects = g_python.stop_collector() != 0;
   const bool alone = add_stack(text);
   if (collects) g_python.start_collector();
@@ -231,14 +235,19 @@ bool start_thread(void* (*function)(void*)) {
   return made;
 }
 
-// On a machine with much to do the lock may be late for no other reason; then there is no answer.
+// A taker from an earlier question may still wait, for its first turn with the lock or a later one. On a
+// machine with much to do the lock may be late for no other reason; then there is no answer.
 void answer() {
   const int64_t before = nanoseconds(g_main_clock);
   if (!g_taking.exchange(true)) {
-    g_wants_lock.store(true);
-    if (!start_thread(take)) g_taking.store(false);
+    g_lock_turns.fetch_add(1);
+    if (!start_thread(take)) {
+      g_lock_turns.fetch_add(1);
+      g_taking.store(false);
+    }
   }
-  if (wait_until_false(g_wants_lock, kLockPatienceMs, kKeepsNs)) return;
+  const uint32_t turn = g_lock_turns.load();
+  if (turn % 2 == 0 || wait_while(g_lock_turns, turn, kLockPatienceMs, kKeepsNs)) return;
   const int64_t worked = nanoseconds(g_main_clock) - before;
   if (worked < kAtRestNs || worked >= kKeepsNs) read_without_lock();
 }

@@ -45,6 +45,32 @@ def test_a_kernel_that_cannot_start_explains_itself(folders, start):
             assert cause == "startup_crash" and word in text
 
 
+REMOVE_FOLDER = """import ipykernel.connect, os, shutil
+folder = os.path.dirname(ipykernel.connect.get_connection_file())
+assert os.path.basename(folder).startswith("plimsoll-")
+shutil.rmtree(folder)
+"""
+
+
+def test_a_cleaner_of_temporary_files_takes_no_notebook_down(kernel, folders):
+    cause, _, _ = cause_in(kernel.run(REMOVE_FOLDER + "os.abort()"), folders / "state")
+    assert cause == "aborted"
+    assert kernel.text("print(6 * 7)") == "42\n"
+    cause, text, _ = cause_in(kernel.run("import os\nos.abort()"), folders / "state")
+    assert cause == "aborted" and "line 2: os.abort()" in text  # the gate is at work again
+
+
+def test_a_start_that_cannot_be_prepared_is_explained_and_tried_again(kernel, folders):
+    # A file where the folder was: nothing can be made there until it is gone.
+    reply = kernel.run(REMOVE_FOLDER + "open(folder, 'w').close()\nprint(folder, flush=True)\nos.abort()")
+    folder = next(o["content"]["text"] for o in reply["outputs"] if o["msg_type"] == "stream").strip()
+    cause, text, _ = cause_in(kernel.run("1"), folders / "state")
+    assert cause == "startup_crash" and folder in text
+    os.unlink(folder)
+    kernel.run("1")
+    assert kernel.text("print(6 * 7)") == "42\n"
+
+
 def test_the_note_names_the_line_of_the_cell(kernel, folders):
     from deaths import LOAD
 

@@ -16,6 +16,9 @@ STALLS = {
     "deadlocked": "import threading\nlock = threading.Lock(); lock.acquire()\nlock.acquire()",
     "spinning": "import time\nend = time.monotonic() + 1000\nwhile time.monotonic() < end: pass",
     "deadlocked: native": "import ctypes\nc = ctypes.PyDLL(None)\nc.sleep(1000)",
+    # The lock is lost for good while the watch is still asking about what ran before.
+    "deadlocked: native, after shorter calls": "import ctypes\nc = ctypes.PyDLL(None)\n"
+                                               "for i in range(5): c.usleep(700000)\nc.sleep(1000)",
     "deadlocked: a thread that does its rounds": "import threading, time\nlock = threading.Lock(); lock.acquire(); "
                                                  "threading.Thread(target=lambda: [time.sleep(0.2) for i in range(5000)], "
                                                  "daemon=True).start()\nlock.acquire()",
@@ -37,6 +40,8 @@ WORKING = {
     "a task that sleeps": "import asyncio\nasync def f():\n    await asyncio.sleep({s})\nawait asyncio.create_task(f())",
     "a thread that sleeps": "import threading, time\nt = threading.Thread(target=time.sleep, args=({s},)); t.start(); t.join()",
     "a pool that sleeps": "import concurrent.futures as c, time\nwith c.ThreadPoolExecutor(2) as p: list(p.map(time.sleep, [{s}, {s}]))",
+    "an event that a timer sets": "import threading\ne = threading.Event(); threading.Timer({s}, e.set).start(); e.wait()",
+    "a sleeping thread, awaited": "import asyncio, time\nawait asyncio.to_thread(time.sleep, {s})",
     "an event with a limit": "import threading\nthreading.Event().wait({s})",
     "a shell that sleeps": "import subprocess\nsubprocess.run('sleep {s}; true', shell=True)",
     "short children": "import subprocess, sys, time\nend = time.time() + {s}\nwhile time.time() < end: "
