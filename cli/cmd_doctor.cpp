@@ -41,7 +41,9 @@ void cmd_doctor(CLI::App& app) {
   plimsoll::doctor::Options& options = arguments->options;
   CLI::App* command =
       app.add_subcommand("doctor", "Find what would crash in a Python environment, without importing it");
-  command->add_option("model", options.model, "A .h5 or .keras file: can this environment load it?");
+  command->add_option(
+      "model", options.model,
+      "A model (.h5, .keras), data file, program (.py) or notebook (.ipynb): does it work here?");
   command->add_option("--env", options.environment, "A venv, conda environment, prefix or Python executable");
   command->add_flag("--import", options.import, "Also import each framework, each in a process of its own");
   command->add_option("--post-mortem", options.post_mortem, "A report the guard wrote about a dead kernel");

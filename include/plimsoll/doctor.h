@@ -40,7 +40,7 @@ struct Options {
   // A venv, conda environment, prefix or Python executable. Empty: VIRTUAL_ENV, CONDA_PREFIX, else
   // the python3 on PATH.
   std::filesystem::path environment;
-  std::filesystem::path model;        // (optional) a .h5 or .keras file to judge
+  std::filesystem::path model;        // (optional) a model, data file, program or notebook to judge
   std::filesystem::path post_mortem;  // (optional) a report the guard wrote
   std::filesystem::path system;       // (optional) readings of another machine, as json() gives them
   bool import = false;                // import each framework in a process of its own

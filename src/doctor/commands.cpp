@@ -137,6 +137,7 @@ std::string InstallCommand::text(const Exam& exam) const {
     command +=
         tool.empty() ? " --reinstall --no-cache --no-deps" : " --force-reinstall --no-cache-dir --no-deps";
   }
+  if (alone) command += " --no-deps";
   if (wheels_only) command += " --only-binary :all:";
   return command + words(requirements);
 }

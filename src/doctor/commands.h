@@ -17,6 +17,7 @@ struct InstallCommand {
   std::vector<std::string> requirements;  // "keras>=3", "-e /source"
   bool upgrade = false;                   // newer ones where there are any
   bool again = false;  // the files are written anew, even of the same version; dependencies stay
+  bool alone = false;  // without what they require: another project serves for it
   bool wheels_only = false;
   std::string text(const Exam& exam) const;
 };

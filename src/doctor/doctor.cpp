@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 
 #include "doctor/exam.h"
 #include "doctor/formats/mapped_file.h"
@@ -56,7 +57,8 @@ void check_kernelspec(const Exam& shell, const KernelSpec& spec, Findings& findi
   Findings found;
   for (const FindingFile& file : finding_files()) {
     const bool other_packages = other_path && std::string_view(file.id) == "other_python";
-    if (reads_variables(file.id) || other_packages) run_check(file, exam, found);
+    const bool other_files = other_libraries && std::string_view(file.id) == "damaged_libraries";
+    if (reads_variables(file.id) || other_packages || other_files) run_check(file, exam, found);
   }
   std::erase_if(found, [&](const Finding& f) {
     return f.severity == Severity::note ||
@@ -90,14 +92,19 @@ int order_of(std::string_view id) {
 
 }  // namespace
 
-Diagnosis examine(const Options& options) {
+namespace {
+
+Diagnosis examine_all(const Options& options, System system) {
   const auto start = std::chrono::steady_clock::now();
-  System system = take_readings(options);
   const std::filesystem::path where =
       options.environment.empty() ? default_environment(system) : options.environment;
   const Environment environment =
       read_environment(std::filesystem::absolute(where).lexically_normal(), system);
-  if (options.system.empty()) read_disks(system, environment.prefix.string());
+  if (options.system.empty()) {
+    const std::filesystem::path packages =
+        environment.sites.empty() ? environment.prefix : environment.sites.front();
+    read_disks(system, environment.prefix.string(), packages.string());
+  }
   const Libraries libraries = Libraries::read(environment, system);
   const Exam exam{options, system, environment, libraries, {}};
 
@@ -119,6 +126,28 @@ Diagnosis examine(const Options& options) {
                    });
   diagnosis.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return diagnosis;
+}
+
+}  // namespace
+
+Diagnosis examine(const Options& options) {
+  const System system = take_readings(options);
+  try {
+    return examine_all(options, system);
+  } catch (const std::bad_alloc&) {
+    // The limit that stops us stops Python and its packages all the more: it is the diagnosis.
+    const Environment environment;
+    const Libraries libraries;
+    const Exam exam{options, system, environment, libraries, {}};
+    Diagnosis diagnosis;
+    diagnosis.environment = "not examined: memory ran out";
+    diagnosis.system_json = system.json();
+    for (const FindingFile& file : finding_files()) {
+      if (std::string_view(file.id) == "resource_limits") run_check(file, exam, diagnosis.findings);
+    }
+    if (diagnosis.findings.empty()) throw;
+    return diagnosis;
+  }
 }
 
 }  // namespace plimsoll::doctor

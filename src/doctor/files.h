@@ -1,6 +1,8 @@
 // Questions about files that have no exception for an answer: what cannot be seen is not there.
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <vector>
@@ -14,6 +16,10 @@ inline bool is_there(const std::filesystem::path& path) {
 inline bool is_folder(const std::filesystem::path& path) {
   std::error_code ignored;
   return std::filesystem::is_directory(path, ignored);
+}
+// A folder that is there, and that this user has no right to look into.
+inline bool may_not_enter(const std::filesystem::path& folder) {
+  return is_folder(folder) && ::access(folder.c_str(), R_OK | X_OK) != 0;
 }
 // With all links followed; empty if it is not there.
 inline std::filesystem::path real_path(const std::filesystem::path& path) {

@@ -1,6 +1,7 @@
 #include "doctor/kernelspec.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "doctor/files.h"
 #include "doctor/formats/mapped_file.h"
@@ -30,6 +31,9 @@ std::optional<KernelSpec> read_spec(const fs::path& folder, bool of_environment,
   KernelSpec spec;
   spec.file = folder / "kernel.json";
   spec.of_environment = of_environment;
+  // Jupyter's parser does not pass over it, ours does.
+  if (text->starts_with("\xef\xbb\xbf"))
+    spec.not_json = "its beginning (a byte order mark, BOM, as Notepad writes it)";
   if (j.is_discarded()) spec.not_json = place_of_error(*text);
   if (!j.is_object() || !j.contains("argv") || !j["argv"].is_array() || j["argv"].empty()) return spec;
   if (j["argv"][0].is_string()) spec.program = j["argv"][0];
@@ -37,9 +41,12 @@ std::optional<KernelSpec> read_spec(const fs::path& folder, bool of_environment,
   spec.runs_environment = of_environment && python && !contains(spec.program, "/");
   const fs::path own = real_path(e.prefix / "bin");
   spec.has_connection_file = false;
+  bool after_m = false;
   for (const auto& argument : j["argv"]) {
     if (!argument.is_string()) continue;
     const std::string word = argument;
+    if (after_m && python && spec.module.empty()) spec.module = word;
+    after_m = word == "-m";
     spec.ipykernel |= python && word.starts_with("ipykernel");
     spec.has_connection_file |= contains(word, "{connection_file}");
     spec.runs_environment |=
@@ -47,7 +54,10 @@ std::optional<KernelSpec> read_spec(const fs::path& folder, bool of_environment,
   }
   if (const auto env = j.find("env"); env != j.end() && env->is_object()) {
     for (const auto& [name, value] : env->items()) {
-      if (value.is_string()) spec.variables[name] = value;
+      if (value.is_string())
+        spec.variables[name] = value;
+      else
+        spec.no_texts[name] = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     }
   }
   return spec;
@@ -83,7 +93,9 @@ std::vector<KernelSpec> read_kernelspecs(const Environment& environment, const S
     if (!entry.empty()) folders.emplace_back(fs::path(entry) / "kernels", false);
   }
   std::vector<KernelSpec> specs;
+  std::set<std::string> seen;  // JUPYTER_PATH may name a folder of the others
   for (const auto& [folder, own] : folders) {
+    if (!seen.insert(real_path(folder).string()).second) continue;
     for (const fs::path& entry : list_folder(folder)) {
       if (auto spec = read_spec(entry, own, environment)) specs.push_back(*std::move(spec));
     }

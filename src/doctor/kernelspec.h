@@ -14,12 +14,14 @@ namespace plimsoll::doctor {
 struct KernelSpec {
   std::filesystem::path file;
   std::string program;              // argv[0]; empty if it cannot be understood
+  std::string module;               // that Python is to run (-m); empty: none
   std::string not_json;             // where it stops being JSON
   bool has_connection_file = true;  // argv has a place for it
   bool ipykernel = false;           // a Python that runs ipykernel itself, not a program in front of it
   bool of_environment = false;      // lies inside the environment
   bool runs_environment = false;    // starts a Python of this environment
   std::map<std::string, std::string> variables;  // that it sets
+  std::map<std::string, std::string> no_texts;   // variables whose value is no text, as JSON
 };
 
 std::vector<KernelSpec> read_kernelspecs(const Environment& environment, const System& system);

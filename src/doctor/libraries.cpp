@@ -3,6 +3,7 @@
 #include <dirent.h>
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <unordered_set>
 
@@ -153,6 +154,18 @@ class LibraryReader {
       }
     };
     for (const fs::path& site : environment_.sites) add_folder(site, site, false);
+    // What wheels put into lib/ of the environment, as intel-openmp does; in an order that stays.
+    const std::map<std::string, std::pair<const Distribution*, const RecordRow*>> sorted(owners.begin(),
+                                                                                         owners.end());
+    for (const auto& [path, owner] : sorted) {
+      if (!owner.second->path.starts_with("../") || !is_there(path)) continue;
+      auto library = std::make_unique<Library>();
+      library->path = path;
+      library->shown = fs::path(path).lexically_relative(environment_.prefix).string();
+      library->in_environment = true;
+      std::tie(library->owner, library->row) = owner;
+      found.push_back(std::move(library));
+    }
     for (const PathEntry& entry : environment_.path.entries()) {
       const bool linked = entry.from == PathEntry::From::variable || entry.from == PathEntry::From::pth;
       if (!linked || entry.of_other_python) continue;

@@ -59,11 +59,22 @@ std::vector<fs::path> LoaderPath::candidates(std::string_view name, const Elf& e
   }
   add(out, library_path_, name, by);
   add(out, elf.runpath(), name, by);
+  add_system(out, name);
+  return out;
+}
+
+std::vector<fs::path> LoaderPath::candidates(std::string_view name) const {
+  std::vector<fs::path> out;
+  add(out, library_path_, name, program_);
+  add_system(out, name);
+  return out;
+}
+
+void LoaderPath::add_system(std::vector<fs::path>& out, std::string_view name) const {
   if (const auto cached = cache_.find(std::string(name)); cached != cache_.end()) {
     for (const std::string& path : cached->second) out.emplace_back(path);
   }
-  add(out, system_folders_, name, by);
-  return out;
+  add(out, system_folders_, name, program_);
 }
 
 std::vector<fs::path> LoaderPath::candidates(std::string_view name, const MachO& macho,

@@ -20,6 +20,8 @@ class LoaderPath {
   // `program` is the interpreter (null if unknown): its RPATH counts for all it loads.
   LoaderPath(const Environment& environment, const System& system, const Elf* program);
 
+  // Candidates for a library that a program asks for by name (dlopen).
+  std::vector<std::filesystem::path> candidates(std::string_view name) const;
   // Candidates for `name` as needed by the file `by`, in the order the loader tries them.
   std::vector<std::filesystem::path> candidates(std::string_view name, const Elf& elf,
                                                 const std::filesystem::path& by) const;
@@ -27,6 +29,7 @@ class LoaderPath {
                                                 const std::filesystem::path& by) const;
 
  private:
+  void add_system(std::vector<std::filesystem::path>& out, std::string_view name) const;
   void add(std::vector<std::filesystem::path>& out, std::string_view folders, std::string_view name,
            const std::filesystem::path& by) const;
 

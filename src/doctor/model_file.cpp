@@ -82,6 +82,27 @@ void set_version(ModelFile& model, std::string text) {
       Version::parse(std::string_view(model.version_text).substr(0, model.version_text.find("-tf")));
 }
 
+// Losses, metrics and optimizers that are not Keras's own.
+void collect_own_functions(const nlohmann::json& config, std::vector<std::string>& out) {
+  std::vector<const nlohmann::json*> stack{&config};
+  while (!stack.empty()) {
+    const nlohmann::json& node = *stack.back();
+    stack.pop_back();
+    if (node.is_object() && node.contains("class_name")) {
+      const std::string name = text_of(node, "class_name"), module = text_of(node, "module");
+      if (name == "function" && !text_of(node, "config").empty())
+        out.push_back(text_of(node, "config"));
+      else if (node.contains("module") && !module.starts_with("keras") && !module.starts_with("tf_keras") &&
+               module != "builtins")
+        out.push_back(name);
+    }
+    if (!node.is_structured()) continue;
+    for (const auto& item : node) {
+      if (item.is_structured()) stack.push_back(&item);
+    }
+  }
+}
+
 // The weights inside an archive: their checksum, where that is quickly had, and their end.
 void check_weights(const ZipReader& zip) {
   const ZipReader::Member* const weights = zip.find("model.weights.h5");
@@ -98,11 +119,19 @@ ModelFile read_archive(const FileSource& file) {
   model.format = ModelFile::Format::keras;
   const ZipReader::Member* const metadata = zip.find("metadata.json");
   const ZipReader::Member* const config = zip.find("config.json");
+  for (const ZipReader::Member& member : zip.members()) {
+    if (config == nullptr && member.name.ends_with("/config.json"))
+      fail(ErrorKind::bad_file, "model",
+           "expected config.json at the top of the archive, got it in a folder: ", member.name);
+  }
   if (metadata == nullptr || config == nullptr)
     fail(ErrorKind::bad_file, "model", "a zip file, but not of a Keras model");
   const nlohmann::json m = parse(zip.read(*metadata, kLargestMetadata), "metadata.json");
   if (m.is_object()) set_version(model, text_of(m, "keras_version"));
-  collect_layers(parse(zip.read(*config, kLargestConfig), "config.json"), model.layers);
+  const nlohmann::json whole = parse(zip.read(*config, kLargestConfig), "config.json");
+  collect_layers(whole, model.layers);
+  if (const auto compiled = whole.find("compile_config"); compiled != whole.end())
+    collect_own_functions(*compiled, model.own_functions);
   check_weights(zip);
   return model;
 }

@@ -24,6 +24,7 @@ struct ModelFile {
   std::optional<Version> version;
   std::string backend;
   std::vector<Layer> layers;
+  std::vector<std::string> own_functions;  // of its author, in what it was compiled with: losses, metrics
 };
 
 // Throws Error{not_found} if it cannot be read, Error{bad_file} if it is no model or damaged.

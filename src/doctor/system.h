@@ -14,9 +14,11 @@
 namespace plimsoll::doctor {
 
 struct Disk {
-  std::string what;  // "environment", "home", "temporary files", "/dev/shm"
+  std::string what;  // "environment", "packages", "home", "temporary files", "/dev/shm"
   std::string path;
   uint64_t total = 0, free = 0;
+  bool noexec = false;                 // nothing on it may be run, nor native modules be loaded
+  uint64_t files = 0, files_free = 0;  // how many files there can be (inodes); 0: no such limit
 };
 
 struct System {
@@ -26,11 +28,17 @@ struct System {
   std::set<std::string, std::less<>> cpu_features;  // as /proc/cpuinfo names them; empty: unknown
   std::optional<uint64_t> memory_total, memory_available, swap_total;
   std::optional<uint64_t> container_limit, container_room;
-  std::map<std::string, uint64_t> limits;  // soft resource limits that are set: "as", "data", "nofile" ...
+  // Soft resource limits that are set: "as", "data", "nofile" ...; "pids" and "commit" are what is left of
+  // the processes of the container and of the memory that the system promises.
+  std::map<std::string, uint64_t> limits;
+  std::map<std::string, uint64_t> hard_limits;  // those that the user cannot raise
   std::vector<Disk> disks;
-  std::string distribution;                                     // "debian", as /etc/os-release has it
-  std::string folder;                                           // where the notebook or script is run
-  std::string nvidia_driver;                                    // "550.54.14"; empty: no driver
+  bool no_temporary_folder = false;  // none of those that Python tries may be written
+  bool home_unwritable = false;      // $HOME is not there and cannot be made, or may not be written
+  std::string unwritable_runtime;    // Jupyter's folder for running kernels, where it may not be written
+  std::string distribution;          // "debian", as /etc/os-release has it
+  std::string folder;                // where the notebook or script is run
+  std::string nvidia_driver;         // "550.54.14"; empty: no driver
   std::map<std::string, std::string, std::less<>> environment;  // the variables that matter here
 
   // The value of an environment variable; empty if unset.
@@ -47,8 +55,8 @@ struct System {
 };
 
 System read_system();
-// Adds the disks under the environment, the home folder, temporary files and /dev/shm.
-void read_disks(System& system, const std::string& environment);
+// Adds the disks under the environment, its packages, the home folder, temporary files and /dev/shm.
+void read_disks(System& system, const std::string& environment, const std::string& packages);
 // The flags (or Features, on ARM) of the first processor in the text of /proc/cpuinfo.
 std::set<std::string, std::less<>> parse_cpu_features(std::string_view cpuinfo);
 

@@ -66,14 +66,21 @@ std::optional<Version> best_version(const std::vector<Demand>& demands, const Di
   return best;
 }
 
-// All demands in one specifier: the highest lower bound, the lowest upper one, and what else is said.
-std::string combined(const std::vector<Demand>& demands) {
+bool asks_for_newer(std::string_view clause, const Distribution* installed) {
+  return installed && clause == concat(">", installed->version_text);
+}
+
+// All demands in one specifier: the highest lower bound, the lowest upper one, and what else is said. For a
+// version newer than the installed one that one and later are asked for: whether there is a newer one is not
+// known, and an upgrade takes the newest.
+std::string combined(const std::vector<Demand>& demands, const Distribution* installed) {
   std::optional<Version> low, high;
   std::string low_text, high_text;
   std::vector<std::string> parts;
   for (const Demand& d : demands) {
     for (const std::string_view clause : split(d.specifiers.text(), ",")) {
-      const std::string text(trim(clause));
+      const bool newer = asks_for_newer(trim(clause), installed);
+      const std::string text = newer ? concat(">=", installed->version_text) : std::string(trim(clause));
       const bool strict = text.starts_with("<") && !text.starts_with("<=");
       const bool lower = text.starts_with(">=");
       const auto version =
@@ -123,7 +130,7 @@ class Group {
     forget_old_demands();
     // The list grows while it is walked: whoever stands in the way is moved too.
     for (size_t i = 0; i < order_.size(); ++i) settle(order_[i]);
-    InstallCommand change, again;
+    InstallCommand change, alone, again;
     for (const std::string& name : order_) {
       if (removed_.contains(name)) continue;
       const Project& p = projects_.at(name);
@@ -135,14 +142,17 @@ class Group {
       } else if (p.again && !p.wanted && p.demands.empty() && !p.moved) {
         again.requirements.push_back(p.shown);
       } else {
-        change.requirements.push_back(p.shown + combined(p.demands));
-        change.upgrade |= p.moved || (stays && p.wanted);
+        InstallCommand& to = is_served_by_another_build(name) ? alone : change;
+        to.requirements.push_back(p.shown + combined(p.demands, d));
+        to.upgrade |= p.wants_newer(d) || p.moved || (stays && p.wanted && !p.goes_back);
       }
     }
     again.again = true;
+    alone.alone = true;
     std::vector<std::string> steps = before_;
     if (!removes_.empty()) steps.push_back(uninstall_command(exam_, removes_));
     if (!change.requirements.empty()) steps.push_back(change.text(exam_));
+    if (!alone.requirements.empty()) steps.push_back(alone.text(exam_));
     if (!again.requirements.empty()) steps.push_back(again.text(exam_));
     return join(steps, " && ");
   }
@@ -151,13 +161,25 @@ class Group {
   struct Project {
     std::string shown;
     bool wanted = false, again = false;
-    bool moved = false;  // to a newer version, since its demands cannot be met
+    bool moved = false;      // to a newer version, since its demands cannot be met
+    bool goes_back = false;  // to whatever version fits what others are given
     std::vector<Demand> demands;
+    bool wants_newer(const Distribution* installed) const {
+      return std::any_of(demands.begin(), demands.end(),
+                         [&](const Demand& d) { return asks_for_newer(d.specifiers.text(), installed); });
+    }
     bool specifiers_hold(const Version& v) const {
       return std::all_of(demands.begin(), demands.end(),
                          [&](const Demand& d) { return d.specifiers.contains(v); });
     }
   };
+
+  // tf-keras asks for `tensorflow`, and would bring it over the files of tensorflow-cpu.
+  bool is_served_by_another_build(const std::string& name) const {
+    const Environment& e = exam_.environment;
+    return name == "tf-keras" && !e.find("tensorflow") &&
+           (e.find("tensorflow-cpu") || e.find("tensorflow-macos") || e.find("tensorflow-rocm"));
+  }
 
   Project& project(const std::string& name, const std::string& shown) {
     const auto [it, fresh] = projects_.try_emplace(name);
@@ -230,9 +252,12 @@ class Group {
     std::erase_if(p.demands, [&](const Demand& d) {
       return unmet(d) || std::find(movers.begin(), movers.end(), d.by) != movers.end();
     });
+    // Who wants a newer one than is to be had goes back with it: the installer finds how far.
+    const bool back = installed && installed->version && *best < *installed->version;
     for (const std::string& mover : movers) {
       Project& m = project(mover, mover);
-      m.moved = true;
+      (back ? m.wanted : m.moved) = true;
+      m.goes_back |= back;
     }
   }
 

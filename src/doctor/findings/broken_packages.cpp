@@ -6,7 +6,11 @@
 
 #include "doctor/commands.h"
 #include "doctor/exam.h"
+#include "doctor/files.h"
+#include "doctor/formats/mapped_file.h"
+#include "doctor/module_project.h"
 #include "doctor/parallel.h"
+#include "doctor/python/source.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
 
@@ -30,9 +34,18 @@ bool dispensable(std::string_view path) {
 
 struct Check {
   std::vector<std::string> gone, gone_dispensable, resized;
+  std::vector<std::string> unusable;   // that Python cannot compile, or that hold nothing any more
   std::vector<std::string> forbidden;  // in a folder that may not be entered
   size_t present = 0, counted = 0;
 };
+
+// Of a Python file that has not the size it was installed with; empty if it may do its work.
+std::string why_unusable(const std::filesystem::path& file) {
+  constexpr size_t kMost = 1u << 20;
+  const std::string text = read_text(file, kMost).value_or("");
+  if (text.size() >= kMost) return "";  // not read to its end
+  return text.empty() ? "it is empty" : syntax_trouble(text);
+}
 
 Check check(const Distribution& d) {
   Check c;
@@ -54,6 +67,8 @@ Check check(const Distribution& d) {
     // whole, the file itself tells better (damaged_libraries).
     if (!row.size || static_cast<uint64_t>(status.st_size) == *row.size) continue;
     if (dispensable(row.path) || is_native(row.path)) continue;
+    if (const std::string why = why_unusable(d.site / row.path); !why.empty())
+      c.unusable.push_back(concat(row.path, ": ", why));
     c.resized.push_back(concat(row.path, " (", status.st_size, " bytes, ", *row.size, " recorded)"));
   }
   return c;
@@ -89,11 +104,37 @@ void report(const Distribution& d, const Check& c, Findings& findings) {
     add(Severity::note, Sureness::possible, concat(d.shown(), " was slimmed down"),
         "gone: " + some_of(c.gone_dispensable), "Tests, headers or data files are not there.");
   }
-  if (!c.resized.empty()) {
+  if (!c.unusable.empty()) {
+    add(Severity::error, Sureness::certain,
+        concat(d.shown(), " is damaged: ", c.unusable.size(), " of its files are empty or no Python"),
+        some_of(c.unusable), "SyntaxError, or AttributeError for what was in them, when it is imported");
+  } else if (!c.resized.empty()) {
     add(Severity::warning, Sureness::likely,
         concat(d.shown(), " has ", c.resized.size(), " files that are not those it installed"),
         some_of(c.resized),
         "Another package overwrote them, or they were edited: the parts may not fit together.");
+  }
+}
+
+// Folders of packages and of metadata that this user has no right to look into: what is in them, nobody here
+// can tell. Those of projects whose RECORD can be read are told by report().
+void unreadable(const Environment& e, Findings& findings) {
+  for (const std::filesystem::path& site : e.sites) {
+    std::vector<std::string> names, words;
+    for (const std::filesystem::path& folder : list_folder(site)) {
+      if (!may_not_enter(folder) || owner_of(e, folder / "__init__.py")) continue;
+      names.push_back(folder.filename().string());
+      words.push_back(shell_word(folder));
+    }
+    if (names.empty()) continue;
+    findings.push_back(
+        {"",
+         Severity::error,
+         Sureness::certain,
+         concat("Packages may not be read by this user: ", some_of(names)),
+         {concat(site.string(), ": permission denied for ", names.size(), " folders")},
+         "PermissionError, ModuleNotFoundError, or a package without attributes, when they are imported",
+         concat("chmod -R go+rX ", join(words, " "), "   # as their owner, or as root")});
   }
 }
 
@@ -108,6 +149,7 @@ void find_broken_packages(const Exam& exam, Findings& findings) {
   for (size_t i = 0; i < distributions.size(); ++i) {
     if (!distributions[i].editable) report(distributions[i], checks[i], findings);
   }
+  unreadable(exam.environment, findings);
 }
 
 }  // namespace plimsoll::doctor

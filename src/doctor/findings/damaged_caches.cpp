@@ -10,7 +10,7 @@
 #include "doctor/commands.h"
 #include "doctor/exam.h"
 #include "doctor/files.h"
-#include "doctor/formats/hdf5_attributes.h"
+#include "doctor/formats/data_file.h"
 #include "doctor/formats/mapped_file.h"
 #include "doctor/parallel.h"
 #include "doctor/patience.h"
@@ -98,57 +98,61 @@ void compiled_files(const Exam& exam, Findings& findings) {
   }
 }
 
-// A zip archive ends with a table of what it holds, and little behind it.
-bool lacks_zip_end(std::string_view bytes) {
-  constexpr size_t kLongestTail = (1u << 16) + 64;
-  const std::string_view tail = bytes.substr(bytes.size() - std::min(bytes.size(), kLongestTail));
-  return tail.rfind("PK\x05\x06") == std::string_view::npos;
+// Folders in which programs keep what they downloaded.
+std::vector<fs::path> download_folders(const System& system) {
+  const fs::path home(system.variable("HOME"));
+  const auto or_else = [&](std::string_view variable, const fs::path& usual) {
+    const std::string_view value = system.variable(variable);
+    return value.empty() ? usual : fs::path(value);
+  };
+  const fs::path cache = or_else("XDG_CACHE_HOME", home / ".cache");
+  const fs::path torch = or_else("TORCH_HOME", cache / "torch"),
+                 keras = or_else("KERAS_HOME", home / ".keras");
+  const fs::path hub = or_else("HF_HUB_CACHE", or_else("HF_HOME", cache / "huggingface") / "hub");
+  return {
+      torch / "hub/checkpoints", keras / "models",  keras / "datasets",           hub,
+      cache / "whisper",         cache / "clip",    home / "nltk_data",           home / "scikit_learn_data",
+      home / ".u2net",           home / ".EasyOCR", home / ".insightface/models", home / ".deepface/weights"};
 }
 
-// Why a download cannot be used; empty if nothing speaks against it.
-std::string broken_download(const fs::path& path) {
-  const std::optional<MappedFile> file = MappedFile::open(path);
-  if (!file) return "";
-  const std::string_view bytes = file->bytes().text();
-  if (bytes.empty()) return "it is empty";
-  if (bytes.starts_with("PK\x03\x04"))
-    return lacks_zip_end(bytes) ? "it is cut off: a zip archive without its end" : "";
-  const std::string name = path.filename().string();
-  const bool h5 = name.ends_with(".h5") || name.ends_with(".hdf5");
-  if (h5 && looks_like_hdf5(file->bytes())) {
-    try {
-      check_hdf5_end(file->bytes(), bytes.size());
-    } catch (const Error& e) {
-      return e.what();
+// The files below a folder; those that the Hugging Face cache keeps under other names once.
+std::vector<fs::path> files_below(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    std::error_code ignored;
+    if (it->is_directory(ignored)) {
+      if (name == "blobs" || name.starts_with('.') || it.depth() > 6) it.disable_recursion_pending();
+    } else if (it->is_regular_file(ignored)) {
+      files.push_back(it->path());
     }
-  } else if (h5) {
-    return "it is no HDF5 file";
+    if (files.size() > kMostDownloads) break;
   }
-  return "";
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 void downloads(const Exam& exam, Findings& findings) {
-  const fs::path home(exam.system.variable("HOME"));
-  if (home.empty()) return;
-  const std::string_view cache = exam.system.variable("XDG_CACHE_HOME"),
-                         torch = exam.system.variable("TORCH_HOME"),
-                         keras = exam.system.variable("KERAS_HOME");
-  const fs::path torch_home =
-      torch.empty() ? (cache.empty() ? home / ".cache" : fs::path(cache)) / "torch" : fs::path(torch);
-  const fs::path keras_home = keras.empty() ? home / ".keras" : fs::path(keras);
+  if (exam.system.variable("HOME").empty()) return;
+  const Patience patience(kLongest);
   size_t looked = 0;
-  for (const fs::path& folder :
-       {torch_home / "hub/checkpoints", keras_home / "models", keras_home / "datasets"}) {
-    for (const fs::path& file : list_folder(folder)) {
-      const std::string why = ++looked > kMostDownloads ? "" : broken_download(file);
-      if (why.empty()) continue;
-      findings.push_back({"",
-                          Severity::warning,
-                          Sureness::certain,
-                          concat(file.filename().string(), ", downloaded before, is damaged: ", why),
-                          {file.string()},
-                          "RuntimeError or OSError when it is loaded; it is not downloaded again by itself",
-                          "rm " + shell_word(file)});
+  for (const fs::path& folder : download_folders(exam.system)) {
+    for (const fs::path& path : files_below(folder)) {
+      if (++looked > kMostDownloads || patience.over()) return;
+      const std::optional<MappedFile> file = MappedFile::open(path);
+      const DataFile data = file ? inspect_data(file->bytes(), path.filename().string()) : DataFile{};
+      if (data.trouble.empty()) continue;
+      const fs::path real = real_path(path);
+      findings.push_back(
+          {"",
+           Severity::warning,
+           Sureness::certain,
+           concat(path.filename().string(), ", downloaded before, is damaged: ", data.trouble),
+           {path.string()},
+           "RuntimeError, OSError or SafetensorError when it is loaded; it is not downloaded again "
+           "by itself",
+           concat("rm ", shell_word(path), real == path ? "" : concat(" ", shell_word(real)))});
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "doctor/exam.h"
 #include "doctor/formats/sha256.h"
@@ -131,9 +132,23 @@ struct Native {
   bool hashed;
 };
 
+// Native files that two projects record: whose bytes they are is another finding (overlapping_files).
+std::set<std::string> shared_natives(const Environment& e) {
+  std::set<std::string> seen, shared;
+  for (const Distribution& d : e.distributions) {
+    for (const RecordRow& row : d.record) {
+      if (!contains(row.path, ".so")) continue;
+      std::string path = (d.site / row.path).string();
+      if (!seen.insert(path).second) shared.insert(std::move(path));
+    }
+  }
+  return shared;
+}
+
 std::vector<Native> natives(const Exam& exam) {
   std::vector<Native> all;
   std::error_code ignored;
+  const std::set<std::string> shared = shared_natives(exam.environment);
   for (const auto& library : exam.libraries.all()) {
     if (!library->in_environment || !library->owner || !library->file || !is_checked(*library->owner))
       continue;
@@ -143,6 +158,7 @@ std::vector<Native> natives(const Exam& exam) {
     const uint64_t size = library->file->bytes().size();
     // Stripped and patched libraries have another size, and are fine.
     if (!row || !row->hash.starts_with("sha256=") || row->size != size) continue;
+    if (shared.contains(library->path.string())) continue;
     all.push_back({library.get(), row, size, false});
   }
   std::stable_sort(all.begin(), all.end(), [](const Native& a, const Native& b) { return a.size < b.size; });

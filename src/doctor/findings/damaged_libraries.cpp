@@ -35,6 +35,8 @@ void find_damaged_libraries(const Exam& exam, Findings& findings) {
   for (const auto& library : exam.libraries.all()) {
     std::string why = library->broken;
     if (why.empty() && library->elf && !library->elf->complete()) why = "it is shorter than its headers say";
+    if (why.empty() && library->elf && !library->elf->aligned())
+      why = "its segments cannot be mapped, as strip or patchelf leaves some libraries";
     if (why.empty() && library->module && !library->elf && library->slices.empty())
       why = "it is no native library";
     if (why.empty() || !(library->in_environment || library->reachable)) continue;
@@ -46,9 +48,15 @@ void find_damaged_libraries(const Exam& exam, Findings& findings) {
       why = "it is cut off or garbled";
     }
     f.what = concat(library->shown, " is damaged: ", why);
-    f.leads_to = "ImportError (file too short, invalid ELF header) or a bus error when it is loaded";
+    f.leads_to =
+        "ImportError (file too short, invalid ELF header, ELF load command address/offset not properly "
+        "aligned) "
+        "or a bus error when it is loaded";
+    const std::string entry = Libraries::library_path_entry(*library, exam.system);
     if (library->owner)
       f.installs = reinstall(*library->owner);
+    else if (!entry.empty())
+      f.fix = without_entry_command(exam, "LD_LIBRARY_PATH", entry);
     else
       f.fix = "Install the package it belongs to again.";
     findings.push_back(f);

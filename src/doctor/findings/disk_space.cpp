@@ -20,17 +20,34 @@ void check_disk(const Disk& disk, Findings& findings) {
   findings.push_back(f);
 }
 
+// A disk has room for so many files, whatever their size.
+void check_files(const Disk& disk, Findings& findings) {
+  constexpr uint64_t kFew = 100;
+  if (disk.files == 0 || disk.files_free >= kFew) return;
+  findings.push_back(
+      {"",
+       Severity::error,
+       Sureness::certain,
+       concat("The disk that holds the ", disk.what, " can take no more files: its inodes are used up"),
+       {concat(disk.path, ": ", disk.files_free, " of ", disk.files, " inodes free")},
+       "OSError: No space left on device, with space left",
+       concat("du --inodes -x ", disk.path, " | sort -n | tail   # then remove what is not needed")});
+}
+
 void check_shared_memory(const Exam& exam, Findings& findings) {
   const Disk* shm = exam.system.disk("/dev/shm");
-  if (!shm || !exam.environment.find("torch") || shm->total == 0) return;
-  const bool full = shm->free < 16 * kMiB;
-  if (shm->total > 64 * kMiB && !full) return;
+  if (!shm || shm->total == 0) return;
+  const bool torch = exam.environment.find("torch") != nullptr;
+  const bool full = torch && shm->total > 64 * kMiB && shm->free < 16 * kMiB;
+  // Containers have 64 MiB unless told otherwise: too little for PyTorch's workers, enough for most others.
+  if (shm->total > (torch ? 64 : 32) * kMiB && !full) return;
   Finding f;
   f.severity = Severity::warning;
   f.sureness = Sureness::likely;
-  f.what = full ? "/dev/shm is full" : "/dev/shm is too small for data loaders with workers";
+  f.what = full ? "/dev/shm is full" : "/dev/shm is too small for data shared between processes";
   f.evidence = {concat("/dev/shm: ", show_bytes(shm->free), " of ", show_bytes(shm->total), " free")};
-  f.leads_to = "PyTorch: DataLoader worker is killed by signal: Bus error";
+  f.leads_to = torch ? "PyTorch: DataLoader worker is killed by signal: Bus error"
+                     : "A bus error kills the process that fills shared memory (multiprocessing, joblib)";
   f.fix = full ? "ls -l /dev/shm   # remove what dead processes left there"
                : "docker run --shm-size=2g ...   # or num_workers=0";
   findings.push_back(f);
@@ -44,9 +61,11 @@ void find_disk_space(const Exam& exam, Findings& findings) {
     if (disk.what == "/dev/shm") continue;
     bool said = false;  // of the same disk, seen under another name
     for (size_t k = 0; k < i; ++k) {
-      said |= exam.system.disks[k].total == disk.total && exam.system.disks[k].free == disk.free;
+      said |= exam.system.disks[k].total == disk.total && exam.system.disks[k].free == disk.free &&
+              exam.system.disks[k].files_free == disk.files_free;
     }
     if (!said) check_disk(disk, findings);
+    if (!said) check_files(disk, findings);
   }
   check_shared_memory(exam, findings);
 }

@@ -92,6 +92,20 @@ bool is_checkout(const fs::path& folder) {
   return is_there(folder / "pyproject.toml") || is_there(folder / "setup.py");
 }
 
+// Whether sources in `folder` have native modules too, if the installed package has.
+bool is_built(const Distribution& d, const fs::path& folder, const std::string& name) {
+  bool native = false;
+  for (const RecordRow& row : d.record) {
+    if (!row.path.starts_with(name + "/") || !row.path.ends_with(".so")) continue;
+    native = true;
+    const fs::path place = (folder / row.path).parent_path();
+    for (const fs::path& file : list_folder(place)) {
+      if (file.extension() == ".so") return true;
+    }
+  }
+  return !native;
+}
+
 void hidden_projects(const Exam& exam, Findings& findings) {
   const Environment& e = exam.environment;
   for (const Distribution& d : e.distributions) {
@@ -104,7 +118,16 @@ void hidden_projects(const Exam& exam, Findings& findings) {
       // A backport: Python's own comes first, and does. Another Python's packages are a finding of their own.
       if (origin.entry->from == From::standard || origin.entry->of_other_python) continue;
       const bool checkout = origin.kind == Origin::Kind::package && is_checkout(origin.entry->folder);
-      add(exam, origin, name, d.shown(), checkout ? Severity::note : Severity::error, findings);
+      const bool built = !checkout || is_built(d, origin.entry->folder, name);
+      add(exam, origin, name, d.shown(), checkout && built ? Severity::note : Severity::error, findings);
+      if (built) continue;
+      const std::string folder = origin.entry->folder.string();
+      findings.back().evidence.push_back(folder +
+                                         " holds its sources, without the native modules that a build makes");
+      findings.back().leads_to = "ImportError: you should not try to import it from its source directory";
+      if (origin.entry->from == From::folder)
+        findings.back().fix =
+            concat("cd /   # or another folder than ", folder, ": start the notebook there");
     }
   }
 }

@@ -26,6 +26,36 @@ bool has_ipykernel(const fs::path& program) {
   return !is_there(prefix / "pyvenv.cfg") && !is_there(prefix / "conda-meta");
 }
 
+// Whether `python -m module` finds what it is to run, as far as that can be seen.
+bool can_run(const Environment& e, const std::string& module) {
+  const size_t dot = module.find('.');
+  const Origin origin = e.path.find(module.substr(0, dot));
+  if (origin.kind != Origin::Kind::package || dot == std::string::npos) return true;
+  fs::path place = origin.file.parent_path();
+  for (const std::string_view part : split(std::string_view(module).substr(dot + 1), ".")) place /= part;
+  return is_there(place) || is_there(place.string() + ".py");
+}
+
+// Variables of a process are texts; Jupyter hands them on as they are.
+void variables_as_texts(const Exam& exam, const KernelSpec& spec, const std::string& name,
+                        Findings& findings) {
+  const Exam inside{exam.options, exam.system, exam.environment, exam.libraries, spec.file};
+  std::vector<std::string> seen, changes;
+  for (const auto& [variable, value] : spec.no_texts) {
+    seen.push_back(concat(variable, ": ", value));
+    changes.push_back(value == "null" ? unset_command(inside, variable)
+                                      : set_command(inside, variable, value));
+  }
+  findings.push_back({"",
+                      Severity::error,
+                      Sureness::certain,
+                      concat("The Jupyter kernel \"", name,
+                             "\" sets variables to values that are no strings: ", some_of(seen)),
+                      {spec.file.string()},
+                      "TypeError: expected str, bytes or os.PathLike object, when the kernel is started",
+                      join(changes, " && ") + "   # the same value, as text"});
+}
+
 void judge(const Exam& exam, const KernelSpec& spec, Findings& findings) {
   const std::string name = spec.file.parent_path().filename().string();
   const std::string remove = "rm -r " + shell_word(spec.file.parent_path());
@@ -44,19 +74,26 @@ void judge(const Exam& exam, const KernelSpec& spec, Findings& findings) {
                         std::move(fix)});
   };
   if (!spec.not_json.empty()) {
-    add(Severity::warning,
+    add(spec.of_environment ? Severity::error : Severity::warning,
         concat("The Jupyter kernel \"", name, "\" has a kernel.json that is not JSON, at ", spec.not_json),
         "Jupyter does not offer it, or fails to start it", spec.of_environment ? again : remove);
     findings.back().evidence = {spec.file.string()};
   } else if (spec.program.empty()) {
     add(Severity::warning, concat("The Jupyter kernel \"", name, "\" cannot be understood"),
         "Jupyter does not offer it, or fails to start it", spec.of_environment ? again : remove);
+  } else if (!spec.no_texts.empty()) {
+    variables_as_texts(exam, spec, name, findings);
   } else if (!contains(spec.program, "/")) {
     return;  // looked up on PATH, or replaced by Jupyter with its own interpreter
   } else if (!is_there(spec.program)) {
     add(spec.of_environment ? Severity::error : Severity::warning,
         concat("The Jupyter kernel \"", name, "\" points to an interpreter that is not there"),
         "\"Kernel died before replying to kernel_info\" or FileNotFoundError when it is started",
+        spec.of_environment ? again : remove);
+  } else if (spec.runs_environment && !can_run(exam.environment, spec.module)) {
+    add(Severity::error,
+        concat("The Jupyter kernel \"", name, "\" starts a module that is not there any more: ", spec.module),
+        concat("No module named ", spec.module, ": the kernel dies at once"),
         spec.of_environment ? again : remove);
   } else if (spec.ipykernel && !has_ipykernel(spec.program)) {
     add(Severity::error, concat("The Jupyter kernel \"", name, "\" uses an interpreter without ipykernel"),

@@ -13,6 +13,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// pip itself, cut in two by an upgrade of it: no pip is there to mend it.
+bool has_half_a_pip(const Environment& e, const fs::path& site) {
+  const fs::path pip = site / "pip";
+  return is_folder(pip) && !e.find("pip") &&
+         (!is_there(pip / "__main__.py") || !is_there(pip / "_internal/cli/main.py"));
+}
+
 // pip renames a package to ~ackage before it removes it; if that fails, the folder stays.
 void half_removed(const Exam& exam, Findings& findings) {
   for (const fs::path& site : exam.environment.sites) {
@@ -28,13 +35,20 @@ void half_removed(const Exam& exam, Findings& findings) {
     f.leads_to = "WARNING: Ignoring invalid distribution; the package may be half old, half new";
     f.fix = "rm -r";
     for (const std::string& name : names) f.fix += concat(" ", shell_word(site / name));
+    if (has_half_a_pip(exam.environment, site)) {
+      f.severity = Severity::error;
+      f.what = "An upgrade of pip was interrupted: half of pip is gone, and it does not run";
+      f.leads_to = "ModuleNotFoundError: No module named 'pip._internal...' whenever pip is started";
+      f.fix += concat(" ", shell_word(site / "pip"), " && ", shell_word(exam.environment.python),
+                      " -m ensurepip --upgrade");
+    }
     findings.push_back(f);
   }
 }
 
 void without_metadata(const Exam& exam, Findings& findings) {
   for (const Distribution& d : exam.environment.distributions) {
-    if (d.has_metadata || d.egg) continue;
+    if (d.has_metadata || d.egg || may_not_enter(d.folder)) continue;
     Finding f;
     f.severity = Severity::warning;
     f.what = concat(d.name, " has lost its METADATA");
@@ -106,7 +120,8 @@ void hollow(const Exam& exam, Findings& findings) {
   for (const char* name :
        {"tensorflow", "keras", "torch", "jax", "numpy", "scipy", "pandas", "h5py", "sklearn"}) {
     const fs::path folder = exam.environment.locate(name);
-    if (folder.empty() || !is_folder(folder) || is_there(folder / "__init__.py")) continue;
+    if (folder.empty() || !is_folder(folder) || may_not_enter(folder) || is_there(folder / "__init__.py"))
+      continue;
     bool module = false;
     for (const fs::path& entry : list_folder(folder))
       module |= entry.filename().string().starts_with("__init__.");

@@ -4,6 +4,9 @@
 #include <set>
 
 #include "doctor/exam.h"
+#include "doctor/files.h"
+#include "doctor/formats/mapped_file.h"
+#include "doctor/loader_path.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
 
@@ -118,6 +121,26 @@ bool optional_module(std::string_view shown) {
   return false;
 }
 
+// A library that is no module, and whose name stands in the Python files of its package: ctypes loads it.
+bool is_loaded_by_name(const Library& library) {
+  constexpr size_t kMostRead = 100;
+  if (!library.owner || library.module || library.reachable) return false;
+  const std::string name = library.path.filename().string();
+  std::string stem = name.substr(0, name.find(".so"));
+  if (stem.starts_with("lib") && stem.size() > 6) stem = stem.substr(3);
+  if (has_wheel_hash(name)) return false;
+  size_t read = 0;
+  for (const RecordRow& row : library.owner->record) {
+    if (!row.path.ends_with(".py") || contains(row.path, "/tests/")) continue;
+    if (++read > kMostRead) return false;
+    const std::string text = read_text(library.owner->site / row.path, 1u << 20).value_or("");
+    const bool loads = contains(text, "ctypes") || contains(text, "cffi") || contains(text, "dlopen") ||
+                       contains(text, ".so");
+    if (loads && contains(text, stem)) return true;
+  }
+  return false;
+}
+
 struct Missing {
   std::vector<std::string> needed_by;
   const Library* example = nullptr;
@@ -186,15 +209,61 @@ void note_unused(const std::map<std::string, Missing>& missing, Findings& findin
   findings.push_back(f);
 }
 
+// Libraries of the system that Python code opens by name when it is imported (ctypes, cffi): no file of the
+// project tells of them.
+struct OpenedByName {
+  std::string_view project, name, package;
+  std::vector<std::string_view> instead;  // projects, or modules of the project, that bring a copy
+};
+
+void opened_by_name(const Exam& exam, Findings& findings) {
+  if (!exam.libraries.system_known() || exam.environment.is_macos) return;
+  const OpenedByName known[] = {{"sounddevice", "libportaudio.so.2", "libportaudio2", {}},
+                                {"cairocffi", "libcairo.so.2", "libcairo2", {}},
+                                {"psycopg", "libpq.so.5", "libpq5", {"psycopg-binary", "psycopg-c"}},
+                                {"python-magic", "libmagic.so.1", "libmagic1", {}},
+                                {"pyzbar", "libzbar.so.0", "libzbar0", {}},
+                                {"weasyprint", "libpango-1.0.so.0", "libpango-1.0-0", {}},
+                                {"soundfile", "libsndfile.so.1", "libsndfile1", {"_soundfile_data"}},
+                                {"pyenchant", "libenchant-2.so.2", "libenchant-2-2", {}}};
+  const LoaderPath loader(exam.environment, exam.system, nullptr);
+  for (const OpenedByName& one : known) {
+    const Distribution* d = exam.environment.find(std::string(one.project));
+    if (!d) continue;
+    const bool brought = std::any_of(one.instead.begin(), one.instead.end(), [&](std::string_view other) {
+      return exam.environment.find(std::string(other)) || !exam.environment.locate(other).empty();
+    });
+    const std::vector<std::filesystem::path> places = loader.candidates(one.name);
+    // conda's libraries lie in the environment itself.
+    if (brought || is_there(exam.environment.prefix / "lib" / one.name) || exam.libraries.named(one.name) ||
+        std::any_of(places.begin(), places.end(), is_there))
+      continue;
+    const std::string& os = exam.system.distribution;
+    const bool debian = os == "debian" || os == "ubuntu" || os.empty();
+    Finding f;
+    f.severity = Severity::error;
+    f.sureness = Sureness::likely;
+    f.what =
+        concat(d->shown(), " opens ", one.name, " when it is imported, and this system has no such library");
+    f.evidence = {concat(one.name, " is not in the loader's cache, nor in its folders")};
+    f.leads_to = concat("OSError or ImportError (library not found) at import ", one.project);
+    f.fix = debian ? concat("apt-get install -y ", one.package) : system_command(exam, std::string(one.name));
+    findings.push_back(f);
+  }
+}
+
 }  // namespace
 
 void find_missing_libraries(const Exam& exam, Findings& findings) {
   std::map<std::string, Missing> missing, unused;
+  std::set<const Library*> by_name;
   for (const auto& library : exam.libraries.all()) {
     if (!library->in_environment || !exam.libraries.fits_interpreter(*library)) continue;
+    if (!library->missing.empty() && is_loaded_by_name(*library)) by_name.insert(library.get());
+    const bool loaded = library->reachable || by_name.contains(library.get());
     for (const std::string& name : library->missing) {
       if (is_of_musl(name) && says_musl(library->owner)) continue;
-      const bool needed = library->reachable && !from_driver(name) && !is_tried_only(*library, name);
+      const bool needed = loaded && !from_driver(name) && !is_tried_only(*library, name);
       Missing& m = needed ? missing[name] : unused[name];
       m.needed_by.push_back(library->shown);
       if (!m.example || (library->owner && !m.example->owner)) m.example = library.get();
@@ -203,7 +272,7 @@ void find_missing_libraries(const Exam& exam, Findings& findings) {
   }
   ModuleCounts counts;
   for (const auto& library : exam.libraries.all()) {
-    if (!library->in_environment || !library->module) continue;
+    if (!library->in_environment || !(library->module || by_name.contains(library.get()))) continue;
     ++counts[library->owner];
     for (const Library* needed : exam.libraries.closure(*library)) {
       for (const std::string& name : needed->missing) {
@@ -214,6 +283,7 @@ void find_missing_libraries(const Exam& exam, Findings& findings) {
   }
   for (const auto& [name, m] : missing) findings.push_back(describe(exam, name, m, counts));
   note_unused(unused, findings);
+  opened_by_name(exam, findings);
 }
 
 }  // namespace plimsoll::doctor

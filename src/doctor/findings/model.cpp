@@ -5,8 +5,12 @@
 
 #include "doctor/commands.h"
 #include "doctor/exam.h"
+#include "doctor/files.h"
+#include "doctor/formats/data_file.h"
 #include "doctor/formats/mapped_file.h"
+#include "doctor/program_file.h"
 #include "doctor/model_file.h"
+#include "doctor/python/source.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
 
@@ -126,9 +130,10 @@ class Judge {
       const auto path = exam_.environment.locate(file);
       const std::string text = path.empty() ? "" : read_text(path).value_or("");
       std::string_view rest = text;
-      for (size_t at = rest.find(" as "); at != std::string_view::npos; at = rest.find(" as ")) {
-        rest.remove_prefix(at + 4);
-        names.emplace(rest.substr(0, rest.find_first_of(",) \n\r")));
+      for (const std::string_view line : split(rest, "\n")) {
+        std::vector<ImportStatement> imports;
+        add_imports(trim(line), imports);
+        for (const ImportStatement& s : imports) names.insert(s.bound.begin(), s.bound.end());
       }
       if (names.contains("Dense")) break;
     }
@@ -144,6 +149,8 @@ class Judge {
       lambda |= layer.lambda_code;
       if (!layer.package.empty()) {
         custom.insert(layer.package + ">" + layer.class_name);
+      } else if (keras_major() >= 3 && only_in_keras_2(layer.class_name)) {
+        unknown.insert(layer.class_name);
       } else if (!known.empty() && !known.contains(layer.class_name) && !models.contains(layer.class_name)) {
         unknown.insert(layer.class_name);
       } else if (keras_major() >= 3 && model_.format == ModelFile::Format::h5) {
@@ -189,6 +196,12 @@ class Judge {
     if (!custom.empty()) {
       add(Severity::note, Sureness::certain, concat(file_, " uses classes of its author"), {listed(custom)},
           "They must be imported before it is loaded.", by_author);
+    }
+    if (!model_.own_functions.empty()) {
+      add(Severity::warning, Sureness::likely,
+          concat(file_, " was compiled with functions of its author: ", some_of(model_.own_functions)), {},
+          concat("TypeError or ValueError: Could not locate function '", model_.own_functions.front(), "'"),
+          "keras.models.load_model(path, compile=False)   # or with custom_objects={...}, to go on training");
     }
     if (lambda) {
       add(Severity::warning, Sureness::certain, concat(file_, " holds Python code (a Lambda layer)"), {},
@@ -236,17 +249,66 @@ std::optional<OtherKind> other_kind(const std::filesystem::path& path) {
   return std::nullopt;
 }
 
+// The archive packed anew, without the folder around its files.
+std::optional<OtherKind> in_folder(const Exam& exam, std::string_view said) {
+  const size_t at = said.find("got it in a folder: ");
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string inner(said.substr(at + 20, said.rfind('/') - at - 20));
+  const std::string python = shell_word(exam.environment.python), file = shell_word(exam.options.model);
+  return OtherKind{concat("an archive that holds the model in a folder (", inner, ")"),
+                   concat("d=$(mktemp -d) && ", python, " -m zipfile -e ", file, " \"$d\" && ", python,
+                          " -m zipfile -c ", file, " \"$d\"/", shell_word(inner), "/*")};
+}
+
+// Files that are no models: data, whole or not.
+bool judge_data(const Exam& exam, Findings& findings) {
+  const std::string name = exam.options.model.filename().string();
+  const bool may_be_model =
+      name.ends_with(".h5") || name.ends_with(".hdf5") || name.ends_with(".keras") || name.ends_with(".zip");
+  const std::optional<MappedFile> file = may_be_model ? std::nullopt : MappedFile::open(exam.options.model);
+  const DataFile data = file ? inspect_data(file->bytes(), name) : DataFile{};
+  if (data.kind.empty()) return false;
+  const bool whole = data.trouble.empty();
+  findings.push_back({"",
+                      whole ? Severity::note : Severity::error,
+                      whole ? Sureness::likely : Sureness::certain,
+                      concat(name, " is ", data.kind, whole ? "" : concat(", and damaged: ", data.trouble)),
+                      {exam.options.model.string()},
+                      whole ? "It has the length that it promises."
+                            : "An exception when it is loaded: BadZipFile, ValueError, OSError or EOFError",
+                      whole ? "" : "Copy or download it again, or write it anew."});
+  return true;
+}
+
+// A folder that TensorFlow wrote; Keras 2 loads it, Keras 3 does not.
+void saved_model(const Exam& exam, Findings& findings) {
+  const Distribution* keras = exam.environment.find("keras");
+  if (!keras || !keras->version || keras->version->major() < 3) return;
+  findings.push_back({"",
+                      Severity::error,
+                      Sureness::certain,
+                      concat(exam.options.model.filename().string(), " is a SavedModel of TensorFlow, which ",
+                             keras->shown(), " does not load"),
+                      {(exam.options.model / "saved_model.pb").string()},
+                      "ValueError: File format not supported, from load_model",
+                      "Use keras.layers.TFSMLayer(path, call_endpoint='serving_default') with TensorFlow, or "
+                      "convert it: load it with tf-keras and save it as .keras."});
+}
+
 }  // namespace
 
 void find_model(const Exam& exam, Findings& findings) {
   if (exam.options.model.empty()) return;
+  if (is_there(exam.options.model / "saved_model.pb")) return saved_model(exam, findings);
+  if (is_program(exam.options.model) || judge_data(exam, findings)) return;
   try {
     const ModelFile model = read_model_file(exam.options.model);
     Judge(exam, model, findings).run();
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::bad_file) throw;
     const std::string file = exam.options.model.filename().string();
-    const auto other = other_kind(exam.options.model);
+    auto other = in_folder(exam, e.what());
+    if (!other) other = other_kind(exam.options.model);
     findings.push_back({"",
                         Severity::error,
                         Sureness::certain,

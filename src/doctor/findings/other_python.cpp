@@ -4,6 +4,7 @@
 
 #include "doctor/commands.h"
 #include "doctor/exam.h"
+#include "doctor/files.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
 
@@ -59,6 +60,24 @@ std::map<std::string, Group> foreign_modules(const Exam& exam) {
   return groups;
 }
 
+// The folder of the project whose sources an editable install put on the path; empty if it is none. Its .pth
+// file belongs to a project, and the project file lies there or above.
+std::filesystem::path editable_project(const Environment& e, const std::filesystem::path& folder) {
+  bool editable = false;
+  for (const Distribution& d : e.distributions) {
+    for (const RecordRow& row : d.record) {
+      if (!row.path.ends_with(".pth") || contains(row.path, "/")) continue;
+      const std::string text = read_text(d.site / row.path, 1u << 16).value_or("");
+      for (const std::string_view line : split(text, "\n")) editable |= trim(line) == folder.string();
+    }
+  }
+  if (!editable) return {};
+  for (const auto& project : {folder, folder.parent_path()}) {
+    if (is_there(project / "pyproject.toml") || is_there(project / "setup.py")) return project;
+  }
+  return {};
+}
+
 bool platform_fits(std::string_view platform, const Environment& e) {
   if (platform == "any") return true;
   if (platform.starts_with("macosx")) return e.is_macos;
@@ -79,7 +98,11 @@ void find_other_python(const Exam& exam, Findings& findings) {
     f.evidence = {some_of(group.files)};
     f.leads_to = "ModuleNotFoundError: this Python does not look for modules of that name";
     const std::string off = group.owner ? "" : take_off_path_command(exam, group.folder);
-    if (off.empty()) {
+    const std::filesystem::path project = off.empty() ? "" : editable_project(e, group.folder);
+    if (!project.empty()) {
+      f.evidence.push_back("an editable install of " + project.string());
+      f.fix = InstallCommand{{"-e " + project.string()}, false, true, false, false}.text(exam);
+    } else if (off.empty()) {
       f.installs = {{name, "", true}};
     } else {
       f.evidence.push_back(how_on_path(exam, group.folder));

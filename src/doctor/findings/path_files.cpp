@@ -112,6 +112,36 @@ void folders_of_lines(const Exam& exam, const PthFile& pth, Findings& findings) 
                       "rm " + shell_word(pth.file)});
 }
 
+bool is_utf_8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const size_t more = c < 0x80 ? 0 : (c >> 5) == 6 ? 1 : (c >> 4) == 14 ? 2 : (c >> 3) == 30 ? 3 : 4;
+    if (more == 4 || i + more >= text.size()) return false;
+    for (size_t k = 1; k <= more; ++k) {
+      if ((static_cast<unsigned char>(text[i + k]) >> 6) != 2) return false;
+    }
+    i += more + 1;
+  }
+  return true;
+}
+
+// Python reads them all when it starts, and stops at one whose letters it cannot read.
+void encoding(const Exam& exam, const PthFile& pth, Findings& findings) {
+  const std::string text = read_text(pth.file, 1u << 20).value_or("");
+  const std::string locale =
+      lower_case(concat(exam.system.variable("LC_ALL"), " ", exam.system.variable("LANG")));
+  const bool zeros = contains(text, std::string_view("\0", 1));
+  if ((is_utf_8(text) && !zeros) || contains(locale, "8859") || contains(locale, "latin")) return;
+  findings.push_back(
+      {"",
+       Severity::error,
+       Sureness::likely,
+       concat(pth.file.filename().string(), " is not written in UTF-8, and Python reads it at each start"),
+       {pth.file.string()},
+       "UnicodeDecodeError in site.py: Python does not start, or none of the lines counts",
+       "rm " + shell_word(pth.file) + "   # or write it anew as UTF-8"});
+}
+
 // Run at every start of Python, if they are there.
 void start_up_modules(const Exam& exam, Findings& findings) {
   for (const char* name : {"sitecustomize", "usercustomize"}) {
@@ -119,9 +149,11 @@ void start_up_modules(const Exam& exam, Findings& findings) {
     if (!origin || origin.file.extension() != ".py" || origin.entry->from == PathEntry::From::folder)
       continue;
     for (const ImportStatement& s :
-         read_source(read_text(origin.file, 1u << 20).value_or(""), false).imports) {
+         read_source(read_text(origin.file, 1u << 20).value_or(""), {.with_chains = false}).imports) {
       const std::string top(split(s.module, ".")[0]);
-      if (s.level > 0 || is_built_in_module(top) || exam.environment.path.find(top)) continue;
+      if (s.level > 0 || s.tried >= 0 || s.fallback >= 0 || is_built_in_module(top) ||
+          exam.environment.path.find(top))
+        continue;
       findings.push_back(
           {"",
            Severity::warning,
@@ -158,7 +190,9 @@ void find_path_files(const Exam& exam, Findings& findings) {
   const bool has_library = is_there(exam.environment.standard_library / "os.py");
   for (const PthFile& pth : exam.environment.path.pth_files()) {
     if (has_library) imports_of_lines(exam, pth, findings);
-    folders_of_lines(exam, pth, findings);
+    const size_t before = findings.size();
+    encoding(exam, pth, findings);
+    if (findings.size() == before) folders_of_lines(exam, pth, findings);
   }
   if (has_library) start_up_modules(exam, findings);
   other_pythons(exam, findings);

@@ -95,6 +95,15 @@ Finding conflict(const Exam& exam, const Distribution& by, const Requirement& wa
   return f;
 }
 
+// A project of metadata and data alone: whoever works in the environment imports nothing of it.
+bool has_nothing_to_import(const Distribution& d) {
+  return d.has_record && !d.editable &&
+         std::none_of(d.record.begin(), d.record.end(), [](const RecordRow& row) {
+           return row.path.ends_with(".py") || row.path.ends_with(".so") || row.path.ends_with(".pyc") ||
+                  row.path.ends_with(".pth");
+         });
+}
+
 // Many that are missing of one project are one finding.
 constexpr size_t kFew = 3;
 
@@ -159,7 +168,15 @@ void find_requirements(const Exam& exam, Findings& findings) {
       }
       Finding f = conflict(exam, by, wanted, present);
       // The system's packager resolves its own packages and sometimes leaves parts out on purpose.
-      if (by.egg || by.installer == "debian") f.severity = Severity::note;
+      if (by.egg || by.installer == "debian")
+        f.severity = Severity::note;
+      else if (has_nothing_to_import(by))
+        f.severity = Severity::warning;
+      // Nobody imports it: a copy of tables that most systems have.
+      if (!present && name == "tzdata" && by.normal != "tzdata") {
+        f.severity = Severity::warning;
+        f.leads_to = "ZoneInfoNotFoundError for time zones, where the system has none of its own";
+      }
       if (present)
         findings.push_back(f);
       else

@@ -15,6 +15,7 @@ struct Rule {
   const char* what;
   const char* leads_to;
   const char* fix;
+  const char* unit = "";
 };
 constexpr Rule kRules[] = {
     {"as", 8 * kGiB, true, Severity::warning, "The address space is limited to ",
@@ -30,7 +31,23 @@ constexpr Rule kRules[] = {
      "pthread_create failed: Resource temporarily unavailable (OpenBLAS, TensorFlow)", "ulimit -u 4096"},
     {"fsize", 1 * kGiB, true, Severity::warning, "Files are limited to ",
      "SIGXFSZ: the kernel dies when a larger checkpoint is written", "ulimit -f unlimited"},
+    {"cpu", 3600, false, Severity::warning, "Processor time is limited to ",
+     "SIGXCPU or SIGKILL: the kernel dies once it has worked that long", "ulimit -t unlimited", " seconds"},
+    {"pids", 64, false, Severity::warning, "The container may start no more processes and threads than ",
+     "BlockingIOError or pthread_create failed: Resource temporarily unavailable",
+     "docker run --pids-limit=4096 ...", " (pids.max)"},
+    {"commit", 1 * kGiB, true, Severity::warning,
+     "The system promises no more memory than it has (vm.overcommit_memory=2), and can promise only ",
+     "MemoryError, or OSError: Cannot allocate memory when a process is forked, with memory still free",
+     "sysctl -w vm.overcommit_memory=0   # as root"},
 };
+
+std::string upper_case(std::string text) {
+  for (char& c : text) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -39,13 +56,20 @@ void find_resource_limits(const Exam& exam, Findings& findings) {
     const auto limit = exam.system.limits.find(rule.limit);
     if (limit == exam.system.limits.end() || limit->second >= rule.below) continue;
     const std::string shown = rule.bytes ? show_bytes(limit->second) : std::to_string(limit->second);
+    const auto hard = exam.system.hard_limits.find(rule.limit);
+    const bool fixed = hard != exam.system.hard_limits.end() && hard->second < rule.below;
     findings.push_back({"",
                         rule.severity,
                         Sureness::likely,
-                        rule.what + shown,
-                        {concat("soft limit RLIMIT_", rule.limit, " = ", limit->second)},
+                        concat(rule.what, shown, rule.unit),
+                        {concat(fixed ? "soft and hard limit RLIMIT_" : "soft limit RLIMIT_",
+                                upper_case(rule.limit), " = ", limit->second)},
                         rule.leads_to,
-                        rule.fix});
+                        fixed ? concat("The hard limit forbids `", rule.fix,
+                                       "` here: start a new session where it is not set (a job of the "
+                                       "scheduler on a login node), or have it raised in "
+                                       "/etc/security/limits.conf.")
+                              : rule.fix});
   }
 }
 

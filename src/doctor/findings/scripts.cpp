@@ -36,22 +36,28 @@ void find_scripts(const Exam& exam, Findings& findings) {
   // A system's own programs are its packager's business.
   if (exam.environment.kind == Environment::Kind::prefix) return;
   std::map<std::string, std::vector<std::string>> lost;  // by the interpreter that is gone
+  size_t all = 0;
   for (const std::filesystem::path& file : list_folder(exam.environment.prefix / "bin")) {
     const std::string interpreter = interpreter_of(read_text(file, 512).value_or(""));
     if (!interpreter.starts_with('/') || !contains(interpreter, "python")) continue;
+    ++all;
     if (!is_there(interpreter) || is_of_other_venv(interpreter, exam.environment))
       lost[interpreter].push_back(file.filename().string());
   }
   for (const auto& [interpreter, scripts] : lost) {
     Finding f;
-    f.severity = Severity::error;
-    f.what = concat("This environment was moved or copied: ", scripts.size(),
-                    " of its programs name an interpreter ",
+    // One of many may have come as it is: Python's own, or copied by hand.
+    const bool most = 2 * scripts.size() > all;
+    f.severity = most ? Severity::error : Severity::warning;
+    f.what = concat(most ? "This environment was moved or copied: " : "", scripts.size(), " of its ",
+                    most ? "" : concat(all, " "), "programs name an interpreter ",
                     is_there(interpreter) ? "of another environment" : "that is gone");
     f.evidence = {concat("#!", interpreter), some_of(scripts, 6)};
     f.leads_to = concat(scripts.front(),
                         ": bad interpreter: No such file or directory; or another environment's runs");
-    f.fix = make_anew_command(exam);
+    f.fix = most ? make_anew_command(exam)
+                 : concat("sed -i '1s|^#!.*|#!", exam.environment.python.string(), "|' ",
+                          shell_word(exam.environment.prefix / "bin" / scripts.front()));
     findings.push_back(f);
   }
 }

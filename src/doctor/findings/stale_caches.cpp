@@ -54,6 +54,43 @@ void orphaned_modules(const Exam& exam, Findings& findings) {
   }
 }
 
+// The minor version of the Python 3 that wrote a compiled file, by the number at its beginning; 0: not known.
+uint64_t minor_of_magic(unsigned magic) {
+  const std::pair<unsigned, uint64_t> first[] = {{3390, 7},  {3400, 8},  {3420, 9},  {3430, 10},
+                                                 {3450, 11}, {3500, 12}, {3550, 13}, {3600, 14}};
+  uint64_t minor = 0;
+  for (const auto& [number, of] : first) minor = magic >= number && magic < 3650 ? of : minor;
+  return minor;
+}
+
+// Packages that come without sources run on one version of Python alone.
+void compiled_for_another(const Exam& exam, Findings& findings) {
+  for (const Distribution& d : exam.environment.distributions) {
+    for (const RecordRow& row : d.record) {
+      if (!row.path.ends_with(".pyc") || contains(row.path, "__pycache__") || row.path.starts_with(".."))
+        continue;
+      const fs::path file = d.site / row.path;
+      const std::string head = read_text(file, 2).value_or("");
+      if (head.size() < 2 || is_there(fs::path(file).replace_extension(".py"))) continue;
+      const unsigned magic = static_cast<unsigned char>(head[0]) | static_cast<unsigned char>(head[1]) << 8;
+      const uint64_t minor = minor_of_magic(magic);
+      if (minor == 0 || minor == exam.environment.minor) break;
+      findings.push_back(
+          {"",
+           Severity::error,
+           Sureness::certain,
+           concat(d.shown(), " is compiled for Python 3.", minor,
+                  " and comes without sources; this is Python ", exam.environment.major, ".",
+                  exam.environment.minor),
+           {file.string()},
+           concat("ImportError: bad magic number in '", d.normal, "'"),
+           concat("Install what its maker has for Python ", exam.environment.major, ".",
+                  exam.environment.minor, ", or make an environment with Python 3.", minor, ".")});
+      break;
+    }
+  }
+}
+
 // A .pyc may say "never compare me with the source" (PEP 552); if the source is newer, it is not seen.
 void unchecked_modules(const Exam& exam, Findings& findings) {
   for (const char* package : {"tensorflow", "keras", "torch", "jax", "numpy", "h5py"}) {
@@ -81,6 +118,7 @@ void unchecked_modules(const Exam& exam, Findings& findings) {
 void find_stale_caches(const Exam& exam, Findings& findings) {
   torch_extensions(exam, findings);
   orphaned_modules(exam, findings);
+  compiled_for_another(exam, findings);
   unchecked_modules(exam, findings);
 }
 

@@ -4,6 +4,7 @@
 
 #include "doctor/exam.h"
 #include "doctor/files.h"
+#include "doctor/standard_parts.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
 
@@ -18,54 +19,30 @@ constexpr const char* kFiles[] = {
     "tempfile.py", "subprocess.py",   "threading.py", "random.py",      "urllib",  "unittest",
     "zipfile",     "multiprocessing", "concurrent",   "dataclasses.py", "enum.py", "types.py"};
 
-struct NativeModule {
-  const char* name;
+struct Want {
+  const char* part;
   Severity severity;
-  const char* headers;  // Debian's package
   const char* leads_to;
 };
-constexpr NativeModule kModules[] = {
-    {"_ctypes", Severity::error, "libffi-dev",
-     "ModuleNotFoundError: No module named '_ctypes' at import numpy"},
-    {"_ssl", Severity::error, "libssl-dev",
-     "pip cannot reach any index; ImportError in requests and aiohttp"},
-    {"zlib", Severity::error, "zlib1g-dev",
-     "ModuleNotFoundError: No module named 'zlib': nothing can be installed"},
-    {"_bz2", Severity::warning, "libbz2-dev",
+constexpr Want kWanted[] = {
+    {"_ctypes", Severity::error, "ModuleNotFoundError: No module named '_ctypes' at import numpy"},
+    {"_ssl", Severity::error, "pip cannot reach any index; ImportError in requests and aiohttp"},
+    {"zlib", Severity::error, "ModuleNotFoundError: No module named 'zlib': nothing can be installed"},
+    {"_bz2", Severity::warning,
      "ModuleNotFoundError: No module named '_bz2' when pandas or joblib is imported"},
-    {"_lzma", Severity::warning, "liblzma-dev",
+    {"_lzma", Severity::warning,
      "ModuleNotFoundError: No module named '_lzma' in pandas, torchvision and datasets"},
-    {"_sqlite3", Severity::warning, "libsqlite3-dev",
+    {"_sqlite3", Severity::warning,
      "ModuleNotFoundError: No module named '_sqlite3': IPython keeps no history"},
 };
-
-bool has(const std::set<std::string, std::less<>>& names, std::string_view stem) {
-  const auto it = names.lower_bound(concat(stem, "."));
-  return it != names.end() && it->starts_with(concat(stem, "."));
-}
-
-// A module may be part of the program: then the function that makes it is among the program's symbols. (Its
-// bare name is no sign: the program has the names of all modules there are.)
-bool is_built_in(const Exam& exam, std::string_view name) {
-  const Library* program = exam.libraries.interpreter();
-  if (!program) return true;
-  const std::string function = concat("PyInit_", name);
-  for (const Library* l : exam.libraries.closure(*program)) {
-    const bool of_python = l == program || contains(l->path.filename().string(), "libpython");
-    if (of_python && l->file && contains(l->file->bytes().text(), function)) return true;
-  }
-  return false;
-}
 
 }  // namespace
 
 void find_standard_library(const Exam& exam, Findings& findings) {
   const Environment& e = exam.environment;
   if (!exam.libraries.system_known() || !is_folder(e.standard_library)) return;
-  std::set<std::string, std::less<>> names, native;
+  std::set<std::string, std::less<>> names;
   for (const auto& file : list_folder(e.standard_library)) names.insert(file.filename().string());
-  for (const auto& file : list_folder(e.standard_library / "lib-dynload"))
-    native.insert(file.filename().string());
   if (!names.contains("os.py")) return;  // in an archive, or gone as a whole: interpreter
   std::vector<std::string> lost;
   for (const std::string name : kFiles) {
@@ -82,17 +59,19 @@ void find_standard_library(const Exam& exam, Findings& findings) {
                         concat("ModuleNotFoundError: No module named '", lost.front(), "'"),
                         "Install Python itself again."});
   }
-  if (native.size() < 10) return;  // a build that has them all inside
-  for (const NativeModule& module : kModules) {
-    if (has(native, module.name) || is_built_in(exam, module.name)) continue;
-    findings.push_back(
-        {"",
-         module.severity,
-         Sureness::certain,
-         concat("This Python was built without ", module.name),
-         {concat(e.standard_library.string(), "/lib-dynload does not have it")},
-         module.leads_to,
-         concat("Install the headers (", module.headers, "), then build and install Python again.")});
+  const auto lost_parts = lost_standard_parts(exam);
+  for (const StandardPart& part : standard_parts()) {
+    if (!lost_parts.contains(part.name)) continue;
+    for (const Want& want : kWanted) {
+      if (std::string_view(want.part) != part.name) continue;
+      findings.push_back({"",
+                          want.severity,
+                          Sureness::certain,
+                          concat("This Python was built without ", part.name),
+                          {concat(e.standard_library.string(), "/lib-dynload does not have it")},
+                          want.leads_to,
+                          standard_part_fix(part)});
+    }
   }
 }
 

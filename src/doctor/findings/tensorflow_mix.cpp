@@ -1,5 +1,8 @@
 // More than one TensorFlow in one environment, and plug-ins and Keras that belong to another.
+#include <optional>
+
 #include "doctor/exam.h"
+#include "doctor/formats/mapped_file.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
 
@@ -91,10 +94,48 @@ void keras(const Exam& exam, const Distribution& tensorflow, Findings& findings)
   }
 }
 
+// "2.18" of `required_tensorflow_version = '2.18'` in the code of TensorFlow Probability.
+std::optional<Version> required_by_code(const Exam& exam) {
+  const auto file = exam.environment.locate("tensorflow_probability/python/__init__.py");
+  const std::string text = file.empty() ? "" : read_text(file, 1u << 16).value_or("");
+  constexpr std::string_view kStart = "\n  required_tensorflow_version = '";
+  const size_t at = text.find(kStart);
+  if (at == std::string::npos) return std::nullopt;
+  const std::string_view rest = std::string_view(text).substr(at + kStart.size());
+  return Version::parse(rest.substr(0, rest.find('\'')));
+}
+
+// The newest TensorFlow Probability whose code takes this TensorFlow, by what each release asks for.
+std::string probability_for(const Version& tensorflow) {
+  const std::pair<const char*, const char*> releases[] = {
+      {"2.18", "0.25.*"}, {"2.16", "0.24.*"}, {"2.15", "0.23.*"}, {"2.14", "0.22.*"},
+      {"2.13", "0.21.*"}, {"2.12", "0.20.*"}, {"2.11", "0.19.*"}};
+  for (const auto& [least, release] : releases) {
+    if (tensorflow >= *Version::parse(least)) return concat("tensorflow-probability==", release);
+  }
+  return "";
+}
+
 // TensorFlow Probability asks for it at its first use; its metadata only for those who take the extra "tf".
 void probability(const Exam& exam, const Distribution& tensorflow, Findings& findings) {
   const Distribution* tfp = exam.environment.find("tensorflow-probability");
-  if (!tfp || !tfp->version || !tensorflow.version || exam.environment.find("tf-keras")) return;
+  if (!tfp || !tfp->version || !tensorflow.version) return;
+  const auto least = required_by_code(exam);
+  if (const std::string older = probability_for(*tensorflow.version);
+      least && *tensorflow.version < *least && !older.empty()) {
+    findings.push_back(
+        {"",
+         Severity::error,
+         Sureness::certain,
+         concat(tfp->shown(), " requires TensorFlow ", least->text(), " or newer; ", tensorflow.shown(),
+                " is installed"),
+         {"checked by tensorflow_probability/python/__init__.py, not by its metadata"},
+         "ImportError: This version of TensorFlow Probability requires TensorFlow version >= " +
+             least->text(),
+         "",
+         {{older, "", false}}});
+  }
+  if (exam.environment.find("tf-keras")) return;
   if (*tfp->version < *Version::parse("0.24") || *tensorflow.version < *Version::parse("2.16")) return;
   findings.push_back(
       {"",
@@ -103,6 +144,30 @@ void probability(const Exam& exam, const Distribution& tensorflow, Findings& fin
        concat(tfp->shown(), " needs tf-keras beside ", tensorflow.shown(), "; it is not installed"),
        {tfp->folder.string()},
        "ModuleNotFoundError: No module named 'tf_keras' when its first part is used",
+       "",
+       {{concat("tf-keras==", tensorflow.version->major(), ".", tensorflow.version->minor(), ".*"), "",
+         false}}});
+}
+
+// Transformers (until 5) refuses Keras 3 when its models for TensorFlow are imported.
+void transformers(const Exam& exam, const Distribution& tensorflow, Findings& findings) {
+  const Environment& e = exam.environment;
+  const Distribution *project = e.find("transformers"), *keras = e.find("keras");
+  if (!project || !keras || !keras->version || keras->version->major() < 3 || e.find("tf-keras") ||
+      !tensorflow.version || *tensorflow.version < *Version::parse("2.16"))
+    return;
+  const auto file = e.locate("transformers/activations_tf.py");
+  const std::string text = file.empty() ? "" : read_text(file, 1u << 16).value_or("");
+  if (!contains(text, "import tf_keras")) return;
+  findings.push_back(
+      {"",
+       e.find("torch") ? Severity::warning : Severity::error,  // or its models run on PyTorch
+       Sureness::certain,
+       concat(project->shown(), " does not fit ", keras->shown(), ": its models for ", tensorflow.shown(),
+              " need tf-keras, which is not installed"),
+       {file.string()},
+       "ValueError: Your currently installed version of Keras is Keras 3, but this is not yet "
+       "supported in Transformers",
        "",
        {{concat("tf-keras==", tensorflow.version->major(), ".", tensorflow.version->minor(), ".*"), "",
          false}}});
@@ -145,6 +210,7 @@ void find_tensorflow_mix(const Exam& exam, Findings& findings) {
   if (installed.empty()) return;
   keras(exam, *installed.front(), findings);
   probability(exam, *installed.front(), findings);
+  transformers(exam, *installed.front(), findings);
 }
 
 }  // namespace plimsoll::doctor

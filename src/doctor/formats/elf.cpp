@@ -44,6 +44,7 @@ void Elf::read_segments() {
     const uint64_t size = word(h, is_64_ ? 32 : 16), alignment = word(h, is_64_ ? 48 : 28);
     const bool code = (h.u32(is_64_ ? 4 : 24) & kExecutable) != 0;
     if (type == kPtLoad) segments_.push_back({address, offset, size, code});
+    if (type == kPtLoad && alignment > 1) aligned_ &= (address - offset) % alignment == 0;
     if (type == kPtDynamic) dynamic.emplace_back(offset, size);
     if (type == kPtInterp) interpreter_ = file_.sub(offset, size).c_string(0);
     if (type == kPtNote || type == kPtGnuProperty) read_notes(file_.sub(offset, size), alignment);

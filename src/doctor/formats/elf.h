@@ -46,6 +46,8 @@ class Elf {
   void for_each_defined(const std::function<void(std::string_view name)>& f) const;
   // Whether all segments and the section table lie inside the file: false for one cut off in copying.
   bool complete() const;
+  // Whether its segments can be mapped as they lie in the file: strip and patchelf may leave one that cannot.
+  bool aligned() const { return aligned_; }
   // Offset and size of what is loaded as code.
   std::vector<std::pair<uint64_t, uint64_t>> code() const;
   // The bytes of the read-only data section, empty if section headers are stripped.
@@ -81,7 +83,7 @@ class Elf {
   Symbol symbol(uint64_t index) const;
 
   Bytes file_;
-  bool is_64_ = false, has_dynamic_ = false;
+  bool is_64_ = false, has_dynamic_ = false, aligned_ = true;
   uint16_t machine_ = 0;
   int x86_level_ = 0;
   std::vector<Segment> segments_;

@@ -9,7 +9,8 @@
 
 namespace plimsoll::doctor {
 
-std::array<uint8_t, 32> sha256(std::string_view bytes);
+// `portable`: without the instructions that some processors have for it.
+std::array<uint8_t, 32> sha256(std::string_view bytes, bool portable = false);
 // As RECORD has it: URL-safe base64 without padding.
 std::string sha256_base64(std::string_view bytes);
 

@@ -15,5 +15,13 @@ TEST(Sha256, GivesTheValuesOfPython) {
   EXPECT_EQ(sha256_base64(std::string(100000, 'a')), "bRzyLXzAmwhd_CXuGh864CZYBMYHvCB0rSU7zIL9ge4");
 }
 
+TEST(Sha256, GivesTheSameWithAndWithoutTheProcessorsInstructions) {
+  std::string text;
+  for (int i = 0; i < 300; ++i) {
+    EXPECT_EQ(sha256(text), sha256(text, true)) << i;
+    text += static_cast<char>(i * 7);
+  }
+}
+
 }  // namespace
 }  // namespace plimsoll::doctor

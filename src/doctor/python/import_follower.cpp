@@ -1,9 +1,12 @@
 #include "doctor/python/import_follower.h"
 
+#include <algorithm>
+
 #include "doctor/files.h"
 #include "doctor/formats/mapped_file.h"
 #include "doctor/parallel.h"
 #include "doctor/python/text.h"
+#include "doctor/removed_names.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll::doctor {
@@ -14,6 +17,8 @@ namespace fs = std::filesystem;
 constexpr size_t kMostFiles = 4000, kLongestFile = 1u << 20;
 constexpr size_t kMostParts = 300;  // of one package
 constexpr int kDeepestStar = 8;
+constexpr size_t kMostSought = 3000;   // files of a package that are searched for a name
+constexpr size_t kShortestSought = 4;  // shorter names stand anywhere
 
 std::string_view top_of(std::string_view dotted) { return dotted.substr(0, dotted.find('.')); }
 
@@ -37,6 +42,13 @@ bool is_plain_standard(const fs::path& file) {
     if (file == known) return true;
   }
   return false;
+}
+
+// Whether all names that a native module makes are texts in it that can be searched: so Cython wrote them up
+// to version 3.0. Later ones are compressed, Rust's are joined, and others are put together when it runs.
+bool shows_its_names(std::string_view library) {
+  using namespace std::string_view_literals;
+  return contains(library, "\0__main__\0"sv) && contains(library, "\0__test__\0"sv);
 }
 
 bool has_submodule(const fs::path& folder, const std::string& name) {
@@ -65,37 +77,69 @@ std::set<std::string, std::less<>> expired_numpy_names(const Environment& e) {
   return names;
 }
 
-ImportFollower::Read ImportFollower::read(const fs::path& path) const {
-  const std::string text = read_text(path, kLongestFile).value_or("");
+ImportFollower::Read ImportFollower::read_text_of(std::string_view text) const {
   Read result;
-  result.source = read_source(text, true);
+  result.source = read_source(text, {environment_.major, environment_.minor, environment_.is_macos, true});
   // Python 3.12 asks import hooks by find_spec alone.
   result.old_finder = environment_.minor >= 12 && contains(text, "sys.meta_path") &&
                       contains(text, "def find_module(") && !contains(text, "find_spec");
   return result;
 }
 
+ImportFollower::Read ImportFollower::read(const fs::path& path) const {
+  const std::string text = read_text(path, kLongestFile).value_or("");
+  Read result = read_text_of(text);
+  if (text.size() >= kLongestFile) result.source.trouble.clear();  // not read to its end
+  return result;
+}
+
+void ImportFollower::start_program(const std::string& shown, const fs::path& path, std::string_view source) {
+  follow_all({shown, path.parent_path() / shown, path}, read_text_of(source));
+}
+
+void ImportFollower::follow_all(const File& file, const Read& reading) {
+  if (reading.old_finder)
+    add({BrokenImport::Kind::old_finder, file.package, file.path, file.package, "", file.part, file.path,
+         ""});
+  if (!reading.source.trouble.empty())
+    return add({BrokenImport::Kind::syntax, file.package, file.path, "", reading.source.trouble, file.part,
+                file.path, ""});
+  std::set<int> failed;  // try statements whose imports fail
+  for (const ImportStatement& s : reading.source.imports) {
+    if (s.fallback >= 0 && !failed.contains(s.fallback)) continue;
+    if (!follow(file, s) && s.tried >= 0) failed.insert(s.tried);
+  }
+  check_chains(file, reading.source, failed);
+}
+
 void ImportFollower::run(const Patience& patience) {
-  for (size_t& done = done_; done < files_.size() && done < kMostFiles;) {
+  while (done_ < files_.size() && done_ < kMostFiles) {
     const size_t end = std::min(files_.size(), kMostFiles);
-    std::vector<Read> readings(end - done);
+    std::vector<Read> readings(end - done_);
     parallel_for(readings.size(), [&](size_t i) {
-      if (!patience.over()) readings[i] = read(files_[done + i].path);
+      if (!patience.over()) readings[i] = read(files_[done_ + i].path);
     });
     for (size_t i = 0; i < readings.size(); ++i) {
-      const File file = files_[done + i];
-      if (readings[i].old_finder)
-        add({BrokenImport::Kind::old_finder, file.package, file.path, file.package, "", file.on_demand,
-             file.path});
-      for (const ImportStatement& s : readings[i].source.imports) follow(file, s);
-      check_chains(file, readings[i].source);
+      const File file = files_[done_ + i];
+      follow_all(file, readings[i]);
     }
-    done = end;
+    done_ = end;
+    if (done_ < files_.size()) continue;
+    // What always runs is followed first: a file counts in the stricter way.
+    const std::vector<File> tried = std::move(tried_files_);
+    tried_files_.clear();
+    for (const File& file : tried) {
+      if (seen_.insert(file.path.string()).second) files_.push_back(file);
+    }
   }
 }
 
 void ImportFollower::visit(const File& file) {
-  if (seen_.insert(file.path.string()).second) files_.push_back(file);
+  if (file.tried) {
+    if (!seen_.contains(file.path.string())) tried_files_.push_back(file);
+  } else if (seen_.insert(file.path.string()).second) {
+    files_.push_back(file);
+  }
 }
 
 const Origin& ImportFollower::origin_of(const std::string& top) {
@@ -104,16 +148,17 @@ const Origin& ImportFollower::origin_of(const std::string& top) {
   return it->second;
 }
 
-void ImportFollower::visit_package(const std::string& name) {
+void ImportFollower::visit_package(const std::string& name, const File& by) {
   const Origin& origin = origin_of(name);
   if (!origin || origin.file.extension() != ".py" || origin.entry->from == PathEntry::From::standard ||
       origin.entry->from == PathEntry::From::folder || origin.entry->of_other_python)
     return;
   const fs::path folder = origin.file.parent_path();
-  visit({name, origin.kind == Origin::Kind::package ? folder : folder / name, origin.file});
+  visit(
+      {name, origin.kind == Origin::Kind::package ? folder : folder / name, origin.file, by.part, by.tried});
 }
 
-void ImportFollower::start_parts(const std::string& package) {
+void ImportFollower::start_parts(const std::string& package, bool inner_parts_too) {
   const Origin& origin = origin_of(package);
   if (origin.kind != Origin::Kind::package || !seen_.contains(origin.file.string())) return;
   const fs::path root = origin.file.parent_path();
@@ -131,22 +176,28 @@ void ImportFollower::start_parts(const std::string& package) {
       if (is_public(inner) && inner.extension() == ".py") inner_parts.push_back(inner);
     }
   }
-  parts.insert(parts.end(), inner_parts.begin(), inner_parts.end());
+  if (inner_parts_too) parts.insert(parts.end(), inner_parts.begin(), inner_parts.end());
   if (parts.size() > kMostParts) parts.resize(kMostParts);
-  for (const fs::path& part : parts) visit({package, root, part, true});
+  for (const fs::path& part : parts) {
+    fs::path name = package / part.lexically_relative(root).replace_extension();
+    if (name.filename() == "__init__") name = name.parent_path();
+    std::string dotted = name.string();
+    std::replace(dotted.begin(), dotted.end(), '/', '.');
+    visit({package, root, part, dotted, false});
+  }
 }
 
 // A module below `folder`.
 void ImportFollower::visit_module(const File& by, const fs::path& folder, std::string_view dotted) {
-  if (!looked_.insert(concat(folder.string(), "/", dotted)).second) return;
+  if (!looked_.insert(concat(folder.string(), "/", dotted, by.tried ? " tried" : "")).second) return;
   fs::path path = folder;
   for (const std::string_view part : split(dotted, ".")) {
     path /= part;
     if (const fs::path init = path / "__init__.py"; is_there(init))
-      visit({by.package, by.root, init, by.on_demand});
+      visit({by.package, by.root, init, by.part, by.tried});
   }
   path += ".py";
-  if (is_there(path)) visit({by.package, by.root, path, by.on_demand});
+  if (is_there(path)) visit({by.package, by.root, path, by.part, by.tried});
 }
 
 bool ImportFollower::is_package(const fs::path& folder) {
@@ -155,48 +206,110 @@ bool ImportFollower::is_package(const fs::path& folder) {
   return it->second;
 }
 
-void ImportFollower::follow(const File& by, const ImportStatement& s) {
+// False: the import is sure to fail.
+bool ImportFollower::follow(const File& by, const ImportStatement& s) {
+  File inside = by;
+  inside.tried |= s.tried >= 0;
   const std::string top(top_of(s.module));
-  if (s.level == 0 && top != by.package) return follow_other(by, s);
+  return s.level == 0 && top != by.package ? follow_other(inside, s) : follow_inner(inside, s);
+}
+
+bool ImportFollower::follow_inner(const File& by, const ImportStatement& s) {
   fs::path folder = s.level > 0 ? by.path.parent_path() : by.root;
   for (size_t i = 1; i < s.level; ++i) folder = folder.parent_path();
   const std::string inner =
-      s.level > 0 ? s.module : s.module.substr(std::min(s.module.size(), top.size() + 1));
-  if (!inner.empty()) visit_module(by, folder, inner);
-  for (const std::string_view part : split(inner, ".")) folder /= part;
-  if (!is_package(folder)) return;
-  for (const std::string& name : s.names) visit_module(by, folder, name);
+      s.level > 0 ? s.module : s.module.substr(std::min(s.module.size(), top_of(s.module).size() + 1));
+  const fs::path home = folder;
+  std::string lost;  // the first module on the way that is not there
+  for (const std::string_view part : split(inner, ".")) {
+    folder /= part;
+    if (lost.empty() && !inner.empty() && !is_package(folder) && !is_there(folder.string() + ".py") &&
+        find_native(folder.parent_path(), folder.filename().string()).empty())
+      lost = folder.filename().string();
+  }
+  const bool package = is_package(folder);
+  if (!lost.empty() && watched_.contains(by.package) && !by.tried)
+    add({BrokenImport::Kind::module,
+         by.package,
+         by.path,
+         concat(by.package, ".", lost),
+         "",
+         by.part,
+         {},
+         ""});
+  if (s.all_caught) return true;
+  if (!inner.empty()) visit_module(by, home, inner);
+  if (package) {
+    for (const std::string& name : s.names) visit_module(by, folder, name);
+  }
+  return true;
 }
 
-void ImportFollower::follow_other(const File& by, const ImportStatement& s) {
-  const std::string top(top_of(s.module));
-  if (top.empty() || !asked_.insert(concat(by.package, " ", s.module, " ", join(s.names, ","))).second)
-    return;
-  if (!is_there_somewhere(top, s.module))
-    return add({BrokenImport::Kind::module, by.package, by.path, top, "", by.on_demand, {}});
-  visit_package(top);
-  const Found found = find_module(s.module);
-  if (found.missing)
-    return add({BrokenImport::Kind::module, by.package, by.path, found.module, "", by.on_demand, {}});
-  if (found.file.empty()) return;
-  const Origin& origin = origin_of(top);
-  const bool of_python = origin.entry->from == PathEntry::From::standard;
-  const File target{top, origin.file.parent_path(), found.file, by.on_demand};
-  if (!of_python) visit(target);
-  const bool package = found.file.filename() == "__init__.py";
-  for (const std::string& name : s.names) {
-    if (package && !of_python) visit_module(target, found.file.parent_path(), name);
-    if (!has_name(found.file, s.module, name))
-      add({BrokenImport::Kind::name, by.package, by.path, s.module, name, by.on_demand, found.file});
+bool ImportFollower::follow_other(const File& by, const ImportStatement& s) {
+  const std::string key = concat(by.package, " ", s.module, " ", join(s.names, ","));
+  const auto [known, fresh] = checked_.try_emplace(key);
+  if (fresh) known->second = check_other(by, s);
+  if (!by.tried) {
+    for (BrokenImport broken : known->second) {
+      broken.insisted = s.insisted;
+      broken.by = by.path;
+      broken.part = by.part;
+      add(std::move(broken));
+    }
   }
+  const std::string top(top_of(s.module));
+  const bool fails = !known->second.empty();
+  if (top.empty() || s.all_caught || !asked_.insert(concat(key, by.tried ? " tried" : "")).second)
+    return !fails;
+  visit_package(top, by);
+  const Found found = find_module(s.module);
+  const Origin& origin = origin_of(top);
+  if (found.missing || found.file.empty() || origin.entry->from == PathEntry::From::standard) return !fails;
+  const fs::path root = origin.file.parent_path();
+  const File target{top, root, found.file, by.part, by.tried};
+  if (const size_t dot = s.module.find('.'); dot != std::string::npos)
+    visit_module(target, root, std::string_view(s.module).substr(dot + 1));
+  visit(target);
+  if (found.file.filename() == "__init__.py") {
+    for (const std::string& name : s.names) visit_module(target, found.file.parent_path(), name);
+  }
+  return !fails;
+}
+
+// What of an import from another package cannot be found.
+std::vector<BrokenImport> ImportFollower::check_other(const File& by, const ImportStatement& s) {
+  using Kind = BrokenImport::Kind;
+  const std::string top(top_of(s.module));
+  if (top.empty()) return {};
+  if (!is_there_somewhere(top, s.module)) return {{Kind::module, by.package, by.path, top, "", "", {}, ""}};
+  if (const std::string part = lost_native(top); !part.empty())
+    return {{Kind::module, by.package, by.path, top, "", "", {}, part}};
+  const Found found = find_module(s.module);
+  if (found.missing) return {{Kind::module, by.package, by.path, found.module, "", "", {}, ""}};
+  std::vector<BrokenImport> broken;
+  if (found.file.empty()) return broken;
+  for (const std::string& name : s.names) {
+    if (!has_name(found.file, s.module, name))
+      broken.push_back({Kind::name, by.package, by.path, s.module, name, "", found.file, "", false,
+                        shows_all_names(found.file, s.module, name)});
+  }
+  return broken;
+}
+
+// Modules of Python's own library that stand on a native part: where that was left out, they fail.
+std::string ImportFollower::lost_native(const std::string& module) {
+  if (lost_parts_.contains(module)) return module;
+  const std::string part = concat("_", module);
+  return lost_parts_.contains(part) ? part : "";
 }
 
 // a.b.c where `a` is another package: each part is a module, or a name of the one before it.
-void ImportFollower::check_chains(const File& by, const SourceReading& source) {
+void ImportFollower::check_chains(const File& by, const SourceReading& source, const std::set<int>& failed) {
   if (source.chains.empty()) return;
   std::map<std::string, std::string, std::less<>> modules;  // by what they are called here
   for (const ImportStatement& s : source.imports) {
     if (s.level > 0 || s.star || top_of(s.module) == by.package) continue;
+    if (s.fallback >= 0 ? !failed.contains(s.fallback) : failed.contains(s.tried)) continue;
     if (s.names.empty() && !s.bound.empty())
       modules[s.bound[0]] = s.bound[0] == top_of(s.module) ? s.bound[0] : s.module;
     for (size_t i = 0; i < s.names.size(); ++i) {
@@ -213,7 +326,7 @@ void ImportFollower::check_chains(const File& by, const SourceReading& source) {
   for (const std::string& chain : source.chains) {
     const std::vector<std::string_view> parts = split(chain, ".");
     const auto root = modules.find(parts[0]);
-    if (root == modules.end()) continue;
+    if (root == modules.end() || source.assigned.contains(parts[0])) continue;
     std::string module = root->second;
     for (size_t i = 1; i < parts.size(); ++i) {
       const Found found = find_module(module);
@@ -227,7 +340,8 @@ void ImportFollower::check_chains(const File& by, const SourceReading& source) {
       }
       if (!asked_.insert(concat(by.package, " ", module, " . ", part)).second) break;
       if (!has_name(found.file, module, part))
-        add({BrokenImport::Kind::name, by.package, by.path, module, part, by.on_demand, found.file});
+        add({BrokenImport::Kind::name, by.package, by.path, module, part, by.part, found.file, "", false,
+             shows_all_names(found.file, module, part)});
       break;
     }
   }
@@ -239,7 +353,10 @@ ImportFollower::Found ImportFollower::find_module(const std::string& dotted) {
   return modules_[dotted] = look_for_module(dotted);
 }
 
-ImportFollower::Found ImportFollower::look_for_module(const std::string& dotted) {
+ImportFollower::Found ImportFollower::look_for_module(const std::string& name) {
+  // requests makes these names at import: they are the package itself.
+  constexpr std::string_view kAlias = "requests.packages.";
+  const std::string dotted = name.starts_with(kAlias) ? name.substr(kAlias.size()) : name;
   const std::vector<std::string_view> parts = split(dotted, ".");
   const std::string top(parts[0]);
   const Origin& origin = origin_of(top);
@@ -254,7 +371,11 @@ ImportFollower::Found ImportFollower::look_for_module(const std::string& dotted)
     const std::string part(parts[i]);
     const fs::path init = folder / "__init__.py", inner = folder / part / "__init__.py";
     const bool last = i + 1 == parts.size();
-    if (names_of(init).words.contains("__path__")) return {};  // its parts may come from elsewhere
+    if (names_of(init).words.contains("__path__")) {               // its parts may come from elsewhere
+      const fs::path api = folder / "api" / part / "__init__.py";  // as in Keras 3
+      if (!last || is_there(inner) || !is_there(api) || !contains(names_of(init).text, "api")) return {};
+      return {false, "", api, {}};
+    }
     if (is_there(inner)) {
       folder /= part;
       module += "." + part;
@@ -264,7 +385,9 @@ ImportFollower::Found ImportFollower::look_for_module(const std::string& dotted)
       return last ? Found{false, "", file, {}} : Found{};
     if (has_submodule(folder, part)) return {false, "", {}, last ? find_native(folder, part) : fs::path()};
     const ModuleNames& names = names_of(init);
-    if (names.open || names.lazy || !names.stars.empty() || names.words.contains(part)) return {};
+    if (names.open || names.lazy || !names.stars.empty() || names.words.contains(part) ||
+        has_import_hook(folder))
+      return {};
     return {true, concat(module, ".", part), {}, {}};
   }
   return {false, "", folder / "__init__.py", {}};
@@ -274,9 +397,13 @@ const ModuleNames& ImportFollower::names_of(const fs::path& file) {
   std::unique_ptr<ModuleNames>& names = names_[file.string()];
   if (!names) {
     const auto text = read_text(file, 4 * kLongestFile);
-    names = std::make_unique<ModuleNames>(read_names(
-        text.value_or(""), !is_plain_standard(file.lexically_relative(environment_.standard_library))));
-    if (!text) names->open = true;
+    const fs::path inner = file.lexically_relative(environment_.standard_library);
+    const bool standard = !inner.empty() && *inner.begin() != ".." && *inner.begin() != "site-packages";
+    names = std::make_unique<ModuleNames>(read_names(text.value_or(""), is_plain_standard(inner)
+                                                                            ? ModuleKind::plain_standard
+                                                                        : standard ? ModuleKind::standard
+                                                                                   : ModuleKind::package));
+    if (!text || text->size() >= 4 * kLongestFile) names->open = true;
   }
   return *names;
 }
@@ -288,19 +415,52 @@ bool ImportFollower::is_expired(const std::string& module, const std::string& na
   return expired_.contains(name);
 }
 
+// Whether the installed version is one that is known to have the name no more.
+bool ImportFollower::is_removed(const std::string& dotted) const {
+  const RemovedName removed = removed_name(dotted, environment_.minor);
+  const auto had = removed.requirement.empty() ? std::nullopt : Requirement::parse(removed.requirement);
+  const Distribution* d = had ? environment_.find(normal_name(had->name)) : nullptr;
+  return d && d->version && !had->specifiers.contains(*d->version);
+}
+
 bool ImportFollower::has_name(const fs::path& file, const std::string& module, const std::string& name) {
   if (is_expired(module, name)) return false;
   if (is_dunder(name)) return true;
-  if (file.filename() == "__init__.py" && has_submodule(file.parent_path(), name)) return true;
-  return can_have(file, module, name, 0);
+  const bool package = file.filename() == "__init__.py";
+  if (package && has_submodule(file.parent_path(), name)) return true;
+  return can_have(file, module, name, 0) || (package && has_import_hook(file.parent_path()));
+}
+
+// A package whose modules put a hook into sys.meta_path may be another one by the time it is used: tlz.
+bool ImportFollower::has_import_hook(const fs::path& folder) {
+  const auto [known, fresh] = hooks_.try_emplace(folder.string(), false);
+  if (!fresh) return known->second;
+  for (const fs::path& file : list_folder(folder)) {
+    if (file.extension() == ".py" && contains(read_text(file, kLongestFile).value_or(""), "meta_path"))
+      known->second = true;
+  }
+  return known->second;
+}
+
+// Whether all names of a module stand in its text, and none are made when it runs.
+bool ImportFollower::shows_all_names(const fs::path& file, const std::string& module,
+                                     const std::string& name) {
+  const ModuleNames& names = names_of(file);
+  return is_expired(module, name) || is_removed(concat(module, ".", name)) ||
+         (!names.open && !names.lazy && names.stars.empty());
 }
 
 // Through `from other import *` as well.
 bool ImportFollower::can_have(const fs::path& file, const std::string& module, std::string_view name,
                               int depth) {
   const ModuleNames& names = names_of(file);
-  if (names.open || names.words.contains(name) || depth > kDeepestStar) return true;
+  if (names.words.contains(name) || depth > kDeepestStar) return true;
+  for (const std::string& begin : names.beginnings) {
+    if (name.starts_with(begin)) return true;
+  }
+  if ((names.lazy || names.open) && is_removed(concat(module, ".", name))) return false;
   if (names.lazy && has_word(names.text, name)) return true;
+  if (names.open && can_make(file, names, module, name)) return true;
   for (const ImportStatement& s : names.stars) {
     std::string target = s.module;
     if (s.level > 0) {
@@ -315,14 +475,48 @@ bool ImportFollower::can_have(const fs::path& file, const std::string& module, s
   return false;
 }
 
+// Whether a module that makes names when it runs can make this one: as a rule the name is a text somewhere in
+// its package.
+bool ImportFollower::can_make(const fs::path& file, const ModuleNames& names, const std::string& module,
+                              std::string_view name) {
+  if (names.composed || name.size() < kShortestSought || has_word(names.text, name)) return true;
+  const Origin& origin = origin_of(std::string(top_of(module)));
+  const bool seen =
+      origin && origin.kind == Origin::Kind::package && origin.entry->from != PathEntry::From::standard;
+  if (!seen || contains(names.text, "__path__")) return true;
+  for (const fs::path& native : list_folder(file.parent_path())) {
+    const std::string entry = native.filename().string();
+    if (contains(entry, ".so") && has_word(names.text, entry.substr(0, entry.find('.')))) return true;
+  }
+  return is_in_package(origin.file.parent_path(), name);
+}
+
+// Whether the word stands in any Python file of a package; tests do not count.
+bool ImportFollower::is_in_package(const fs::path& root, std::string_view name) {
+  const auto [known, fresh] = in_package_.try_emplace(concat(root.string(), " ", name), true);
+  if (!fresh) return known->second;
+  size_t files = 0;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(root, error), end; !error && it != end; it.increment(error)) {
+    const std::string entry = it->path().filename().string();
+    if (entry == "tests" || entry == "__pycache__") {
+      it.disable_recursion_pending();
+    } else if (entry.ends_with(".py") || entry.ends_with(".pyi")) {
+      if (++files > kMostSought) return true;
+      if (has_word(read_text(it->path(), 4 * kLongestFile).value_or(""), name)) return true;
+    }
+  }
+  return known->second = static_cast<bool>(error);
+}
+
 // Whether `from module import *` can bring the name.
 bool ImportFollower::can_export(const Found& found, const std::string& module, std::string_view name,
                                 int depth) {
   if (!found.native.empty()) {
-    // The names that a native module makes are texts in it.
     const std::optional<MappedFile> library = MappedFile::open(found.native);
+    if (!library || !shows_its_names(library->bytes().text())) return true;
     constexpr std::string_view kEnd("\0", 1);
-    return !library || contains(library->bytes().text(), concat(kEnd, name, kEnd));
+    return contains(library->bytes().text(), concat(kEnd, name, kEnd));
   }
   if (found.file.empty()) return true;
   const auto& exported = names_of(found.file).exported;
@@ -342,7 +536,8 @@ bool ImportFollower::is_mapped(const std::string& top) {
 }
 
 bool ImportFollower::is_there_somewhere(const std::string& top, std::string_view module) {
-  if (is_built_in_module(top)) return true;
+  const bool dropped = environment_.minor >= 13 && (top == "audioop" || top == "nis" || top == "spwd");
+  if (is_built_in_module(top) && !dropped) return true;
   // setuptools brings it for Pythons that have dropped it.
   if (top == "distutils" && !environment_.locate("setuptools/_distutils").empty()) return true;
   const Origin& origin = origin_of(top);

@@ -1,71 +1,16 @@
 #include "doctor/python/source.h"
 
 #include <algorithm>
+#include <map>
 
+#include "doctor/python/condition.h"
+#include "doctor/python/source_lines.h"
 #include "doctor/python/text.h"
 
 namespace plimsoll::doctor {
 namespace {
 
-// Walks over source text by logical lines, as Python's tokenizer does: strings, comments and brackets are
-// passed over.
-class Lines {
- public:
-  explicit Lines(std::string_view text) : text_(text) {}
-
-  bool done() const { return at_ >= text_.size(); }
-
-  // The next logical line without comments and line breaks; strings are left out. Valid until the next call.
-  const std::string& next() {
-    std::string& line = line_;
-    line.clear();
-    int depth = 0;
-    while (at_ < text_.size()) {
-      const char c = text_[at_];
-      if (c == '\n' && depth == 0) break;
-      if (c == '#') {
-        at_ = std::min(text_.find('\n', at_), text_.size());
-      } else if (c == '"' || c == '\'') {
-        skip_string(c);
-      } else if (c == '\\' && at_ + 1 < text_.size()) {
-        at_ += text_.substr(at_).starts_with("\\\r\n") ? 3 : 2;
-        line += ' ';
-      } else {
-        depth += c == '(' || c == '[' || c == '{' ? 1 : 0;
-        depth -= (c == ')' || c == ']' || c == '}') && depth > 0 ? 1 : 0;
-        line += c == '\n' || c == '\r' ? ' ' : c;
-        ++at_;
-      }
-    }
-    ++at_;
-    return line;
-  }
-
- private:
-  void skip_string(char quote) {
-    const std::string triple(3, quote);
-    const bool is_triple = text_.substr(at_).starts_with(triple);
-    at_ += is_triple ? 3 : 1;
-    while (at_ < text_.size()) {
-      if (text_[at_] == '\\') {
-        at_ += 2;
-      } else if (is_triple ? text_.substr(at_).starts_with(triple) : text_[at_] == quote) {
-        at_ += is_triple ? 3 : 1;
-        return;
-      } else if (!is_triple && text_[at_] == '\n') {
-        return;  // not closed: an error of the file, or not Python
-      } else {
-        ++at_;
-      }
-    }
-  }
-
-  std::string_view text_;
-  std::string line_;
-  size_t at_ = 0;
-};
-
-bool is_word(char c) { return is_alphanumeric(c) || c == '_' || static_cast<unsigned char>(c) >= 128; }
+constexpr int kDeepest = 60;  // blocks and calls inside of one another
 
 std::string_view first_word(std::string_view text) {
   text = trim(text);
@@ -101,39 +46,6 @@ ImportStatement parse_from(std::string_view rest) {
   return s;
 }
 
-// The imports of one statement; nothing if it is none.
-void add_imports(std::string_view statement, std::vector<ImportStatement>& all) {
-  if (statement.starts_with("import ") || statement.starts_with("import\t")) {
-    for (const std::string_view name : split(statement.substr(7), ",")) {
-      const std::string_view word = first_word(name);
-      if (word.empty()) continue;
-      const std::string_view bound = bound_name(name);
-      all.push_back({0, std::string(word), {}, {std::string(bound.substr(0, bound.find('.')))}, false});
-    }
-  } else if (statement.starts_with("from ") || statement.starts_with("from.")) {
-    ImportStatement s = parse_from(statement.substr(4));
-    if (s.level > 0 || !s.module.empty()) all.push_back(std::move(s));
-  }
-}
-
-// Calls f(word, is the name of an attribute) for each word.
-template <class F>
-void for_each_word(std::string_view line, const F& f) {
-  char before = ' ';
-  for (size_t at = 0; at < line.size();) {
-    if (!is_word(line[at])) {
-      if (line[at] != ' ') before = line[at];
-      ++at;
-      continue;
-    }
-    const size_t begin = at;
-    while (at < line.size() && is_word(line[at])) ++at;
-    const bool number = is_digit(line[begin]);
-    if (!number) f(line.substr(begin, at - begin), before == '.');
-    before = 'x';
-  }
-}
-
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -147,14 +59,17 @@ bool is_doubtful(std::string_view line) {
   return doubtful;
 }
 
+int bracket(char c) {
+  return c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
+}
+
 // The defaults of `def f(a, b: T = x.y):`; annotations may never be evaluated.
 std::string defaults_of(std::string_view line) {
   std::string out;
   int depth = 0;
   bool value = false;
-  for (size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    depth += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
+  for (const char c : line) {
+    depth += bracket(c);
     if (depth == 0) value = false;
     if (depth == 1 && c == ',') value = false;
     if (value) out += c;
@@ -164,153 +79,373 @@ std::string defaults_of(std::string_view line) {
   return out;
 }
 
-// What follows the first lone '=' outside of brackets; the whole line if there is none.
-std::string_view assigned(std::string_view line) {
+// Where the first lone '=' outside of brackets stands.
+size_t find_assignment(std::string_view line) {
   int depth = 0;
   for (size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    depth += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
-    if (depth != 0 || c != '=') continue;
-    if (i + 1 < line.size() && line[i + 1] == '=') return line;
-    return line.substr(i + 1);
+    depth += bracket(line[i]);
+    if (depth != 0 || line[i] != '=') continue;
+    const bool compares = (i + 1 < line.size() && line[i + 1] == '=') ||
+                          (i > 0 && is_one_of(line.substr(i - 1, 1), {"=", "!", "<", ">", ":"}));
+    return compares ? std::string_view::npos : i;
   }
+  return std::string_view::npos;
+}
+
+// What is assigned; the whole line if it is no assignment.
+std::string_view assigned(std::string_view line) {
+  if (const size_t equals = find_assignment(line); equals != std::string_view::npos)
+    return line.substr(equals + 1);
   const size_t colon = line.find(':');
-  return line.substr(0, colon == std::string_view::npos ? line.size() : 0);  // a bare annotation
+  const bool annotation =
+      colon != std::string_view::npos && line.substr(0, colon).find_first_of("([{") == std::string_view::npos;
+  return annotation ? std::string_view() : line;
 }
 
-// The part of a statement that is evaluated when it is come by; empty where that is not sure.
-std::string evaluated(std::string_view statement) {
-  if (statement.starts_with("def ") || statement.starts_with("async def ")) return defaults_of(statement);
-  const std::string_view word = statement.substr(0, statement.find_first_of(" \t(:,"));
-  if (statement.starts_with('@') || word == "class") return std::string(statement);
-  if (is_one_of(word, {"if",       "elif",   "else", "try",  "except", "finally", "with",  "for",    "while",
-                       "async",    "match",  "case", "type", "del",    "assert",  "raise", "return", "global",
-                       "nonlocal", "import", "from", "pass", "lambda", "yield",   "await", "print"}))
-    return "";
-  return std::string(assigned(statement));
+// The header of a compound statement, and what follows its colon on the same line.
+std::pair<std::string_view, std::string_view> split_header(std::string_view line) {
+  int depth = 0;
+  for (size_t i = 0; i < line.size(); ++i) {
+    depth += bracket(line[i]);
+    const bool walrus = i + 1 < line.size() && line[i + 1] == '=';
+    if (depth == 0 && line[i] == ':' && !walrus) return {line.substr(0, i), trim(line.substr(i + 1))};
+  }
+  return {line, {}};
 }
 
-void add_chains(std::string_view statement, std::vector<std::string>& chains) {
-  const std::string text = evaluated(statement);
-  if (text.find('.') == std::string::npos || is_doubtful(text)) return;
-  std::string chain;
-  size_t end = 0;  // of the word before
-  const auto finish = [&] {
-    if (chain.find('.') != std::string::npos) chains.push_back(chain);
-    chain.clear();
-  };
-  for_each_word(text, [&](std::string_view word, bool attribute) {
-    const auto at = static_cast<size_t>(word.data() - text.data());
-    const bool joined = attribute && !chain.empty() && at == end + 1 && text[end] == '.';
-    if (!joined) finish();
-    if (joined)
-      chain.append(1, '.').append(word);
-    else if (!attribute)
-      chain = word;
-    end = at + word.size();
+std::string_view keyword_of(std::string_view statement) {
+  return statement.substr(0, statement.find_first_of(" \t(:,[{"));
+}
+
+// What a try statement keeps from its surroundings.
+struct Catches {
+  bool imports = false, attributes = false;
+};
+
+Catches catches_of(std::string_view except) {
+  Catches c;
+  bool named = false;
+  std::string_view types = split_header(except).first.substr(6);
+  types = types.substr(0, types.find(" as "));
+  for_each_word(types, [&](std::string_view word, bool) {
+    named = true;
+    c.imports |= is_one_of(word, {"ImportError", "ModuleNotFoundError"});
+    c.attributes |= word == "AttributeError";
+    const bool builtin =
+        (word.ends_with("Error") || word.ends_with("Warning")) && !is_one_of(word, {"EnvironmentError"});
+    if (!builtin && !is_one_of(word, {"KeyboardInterrupt", "SystemExit", "StopIteration"}))
+      c.imports = c.attributes = true;  // Exception, or what someone calls so
   });
-  finish();
+  return named ? c : Catches{true, true};
 }
 
-size_t indentation(std::string_view line) {
-  const size_t at = line.find_first_not_of(" \t");
-  return at == std::string_view::npos ? 0 : at;
-}
+bool is_leaving(std::string_view keyword) { return is_one_of(keyword, {"return", "continue", "break"}); }
 
-}  // namespace
+class Walk {
+ public:
+  Walk(std::string_view source, const SourceReader& reader) : lines_(source), reader_(reader) {}
 
-SourceReading read_source(std::string_view source, bool with_chains) {
-  SourceReading reading;
-  bool in_class = false;
-  size_t class_indentation = 0;  // of its statements; zero: not seen yet
-  for (Lines lines(source); !lines.done();) {
-    const std::string& line = lines.next();
-    const std::string_view whole = trim(line);
-    if (whole.empty()) continue;
-    const size_t indent = indentation(line);
-    if (indent > 0) {
-      // The body of a class runs when the class is made.
-      if (!in_class || !with_chains) continue;
-      if (class_indentation == 0) class_indentation = indent;
-      if (indent == class_indentation) add_chains(whole, reading.chains);
-      continue;
-    }
-    in_class = whole.starts_with("class ");
-    class_indentation = 0;
-    const bool import = whole.starts_with("import") || whole.starts_with("from");
-    if (import && whole.find(';') != std::string_view::npos) {
-      for (const std::string_view part : split(whole, ";")) add_imports(trim(part), reading.imports);
-    } else if (import) {
-      add_imports(whole, reading.imports);
-    }
-    if (with_chains && !import) add_chains(whole, reading.chains);
+  SourceReading run() {
+    find_functions();
+    block(0, lines_.size(), {});
+    reading_.trouble = syntax_trouble(lines_);
+    return std::move(reading_);
   }
-  return reading;
-}
 
-namespace {
-
-// The texts in `__all__ = ['a', "b"]`; nothing if it is made in another way.
-std::optional<std::set<std::string, std::less<>>> read_exports(std::string_view source) {
-  constexpr std::string_view kName = "__all__";
-  const size_t at = source.find(kName);
-  if (at == std::string_view::npos || (at > 0 && source[at - 1] != '\n') ||
-      source.find(kName, at + 1) != std::string_view::npos)
-    return std::nullopt;
-  std::string_view rest = trim(source.substr(at + kName.size()));
-  if (!rest.starts_with('=')) return std::nullopt;
-  rest = trim(rest.substr(1));
-  if (!rest.starts_with('[') && !rest.starts_with('(')) return std::nullopt;
-  const size_t end = rest.find(rest[0] == '[' ? ']' : ')');
-  if (end == std::string_view::npos) return std::nullopt;
-  std::set<std::string, std::less<>> names;
-  for (const std::string_view line : split(rest.substr(1, end - 1), "\n")) {
-    for (const std::string_view item : split(line.substr(0, line.find('#')), ",")) {
-      const std::string_view text = trim(item);
-      if (text.empty()) continue;
-      if (text.size() < 2 || (text[0] != '\'' && text[0] != '"') || text.back() != text[0])
-        return std::nullopt;
-      names.emplace(text.substr(1, text.size() - 2));
+ private:
+  struct Context {
+    Catches caught;
+    int tried = -1, fallback = -1, depth = 0;
+    bool in_class = false, insisted = false;
+  };
+  // Functions at the margin, by name: these the file itself may call.
+  void find_functions() {
+    for (size_t i = 0; i < lines_.size(); ++i) {
+      if (lines_[i].indent != 0 || !lines_[i].text.starts_with("def ")) continue;
+      const std::string_view rest = lines_[i].text.substr(4);
+      functions_[std::string(rest.substr(0, rest.find('(')))] = i;
     }
   }
-  return names;
-}
 
-}  // namespace
+  // The statements of lines [begin, end), which stand below one another. False: what follows may not run.
+  bool block(size_t begin, size_t end, Context c) {
+    if (++c.depth > kDeepest) return false;
+    for (size_t i = begin; i < end;) {
+      const size_t next = std::min(lines_.block_end(i), end);
+      const std::string_view text = lines_[i].text, word = keyword_of(text);
+      size_t after = next;
+      if (word == "if") {
+        if (!conditional(i, end, c, after)) return false;
+      } else if (split_header(text).first == "try") {
+        attempt(i, end, c, after);
+        if (may_leave(i, after)) return false;
+      } else if (!statement(i, next, word, c)) {
+        return false;
+      }
+      i = after;
+    }
+    return true;
+  }
 
-ModuleNames read_names(std::string_view source, bool modules_count) {
-  ModuleNames names;
-  names.exported = read_exports(source);
-  names.open = modules_count && contains(source, "sys.modules");
-  for (Lines lines(source); !lines.done();) {
-    const std::string& line = lines.next();
-    const std::string_view whole = trim(line);
-    if (whole.starts_with("from") && contains(whole, "*")) {
-      std::vector<ImportStatement> found;
-      add_imports(whole, found);
-      for (ImportStatement& s : found) {
-        if (s.star) names.stars.push_back(std::move(s));
+  // Whether lines [begin, end) may leave the function or the loop they are in.
+  bool may_leave(size_t begin, size_t end) const {
+    for (size_t i = begin; i < end; ++i) {
+      const std::string_view text = lines_[i].text;
+      if (text.starts_with("def ") || text.starts_with("async def ") || text.starts_with("class "))
+        i = lines_.block_end(i) - 1;
+      else if (is_leaving(keyword_of(text)) || is_leaving(keyword_of(split_header(text).second)))
+        return true;
+    }
+    return false;
+  }
+
+  bool has_return(size_t begin, size_t end) const {
+    for (size_t i = begin; i < end; ++i) {
+      if (keyword_of(lines_[i].text) == "return" && may_leave(begin, end)) return true;
+    }
+    return false;
+  }
+
+  bool body(size_t i, size_t next, const Context& c) {
+    const std::string_view rest = split_header(lines_[i].text).second;
+    if (!rest.empty()) return simple(rest, c);
+    return block(i + 1, next, c);
+  }
+
+  // if, elif, else; `after` is set to the line behind it.
+  bool conditional(size_t i, size_t end, const Context& c, size_t& after) {
+    bool decided = true, taken = false, goes_on = true;
+    while (true) {
+      const size_t next = std::min(lines_.block_end(i), end);
+      const std::string_view word = keyword_of(lines_[i].text);
+      const std::optional<bool> value = word == "else" ? std::optional(true) : condition_of(i, word.size());
+      if (decided && !taken && value == true) {
+        taken = true;
+        goes_on = body(i, next, c);
+      } else if (!taken && value != false) {
+        decided = false;  // this one or a later one may run
+        if (may_leave(i, next)) goes_on = false;
+      }
+      i = next;
+      const std::string_view then = i < end ? keyword_of(lines_[i].text) : std::string_view();
+      if (then != "elif" && then != "else") break;
+    }
+    after = i;
+    return goes_on;
+  }
+
+  std::optional<bool> condition_of(size_t i, size_t skip) const {
+    std::string_view whole = trim(lines_[i].whole);
+    if (whole.size() < skip) return std::nullopt;
+    whole = split_header(whole.substr(0, whole.find('#'))).first;
+    return decide(whole.substr(std::min(skip, whole.size())), reader_);
+  }
+
+  // A handler that raises catches nothing.
+  bool raises(size_t i, size_t next) const {
+    const std::string_view rest = split_header(lines_[i].text).second;
+    if (!rest.empty()) return keyword_of(rest) == "raise";
+    for (size_t k = i + 1; k < next; ++k) {
+      if (lines_[k].indent == lines_[i + 1].indent && keyword_of(lines_[k].text) == "raise") return true;
+    }
+    return false;
+  }
+
+  void attempt(size_t i, size_t end, const Context& c, size_t& after) {
+    const size_t body_at = i, body_end = std::min(lines_.block_end(i), end);
+    std::vector<std::pair<size_t, size_t>> handlers, endings;
+    Catches caught;
+    bool insisted = false;
+    i = body_end;
+    while (i < end && is_one_of(keyword_of(lines_[i].text), {"except", "else", "finally", "except*"})) {
+      const size_t next = std::min(lines_.block_end(i), end);
+      if (!lines_[i].text.starts_with("except")) {
+        if (lines_[i].text.starts_with("finally")) endings.emplace_back(i, next);
+      } else if (!raises(i, next)) {
+        const Catches one = catches_of(lines_[i].text);
+        caught.imports |= one.imports;
+        caught.attributes |= one.attributes;
+        if (one.imports) handlers.emplace_back(i, next);
+      } else {
+        insisted |= catches_of(lines_[i].text).imports;
+      }
+      i = next;
+    }
+    after = i;
+    Context inner = c;
+    const int number = tries_++;
+    inner.caught.imports |= caught.imports;
+    inner.caught.attributes |= caught.attributes;
+    if (caught.imports) inner.tried = number;
+    inner.insisted |= insisted && !caught.imports;
+    body(body_at, body_end, inner);
+    for (const auto& [at, next] : handlers) fallback(at, next, c, number);
+    for (const auto& [at, next] : endings) body(at, next, c);
+  }
+
+  // Imports that are made if those of the try block fail.
+  void fallback(size_t i, size_t next, Context c, int number) {
+    if (c.tried >= 0 || c.fallback >= 0) return;  // one inside another: too far
+    c.fallback = number;
+    body(i, next, c);
+  }
+
+  void with(size_t i, size_t next, Context c) {
+    bool harmless = false;
+    for_each_word(lines_[i].text, [&](std::string_view word, bool) {
+      harmless |= is_one_of(word, {"catch_warnings", "errstate", "open", "printoptions"}) ||
+                  word.ends_with("lock") || word.ends_with("Lock");
+    });
+    if (!harmless) c.caught = {true, true};  // optuna: with try_import()
+    if (!harmless) c.tried = tries_++;
+    body(i, next, c);
+  }
+
+  // One statement with its block. False: what follows does not run, or may not.
+  bool statement(size_t i, size_t next, std::string_view word, const Context& c) {
+    const std::string_view text = lines_[i].text;
+    if (word == "class") {
+      chains(split_header(text).first, c);
+      Context inner = c;
+      inner.in_class = true;
+      body(i, next, inner);
+    } else if (word == "with") {
+      with(i, next, c);
+      return !may_leave(i, next);
+    } else if (word == "for") {
+      const std::string_view header = split_header(text).first;
+      add_assigned(header.substr(3, header.find(" in ") - 3));
+      body(i, next, c);
+      return !has_return(i, next);
+    } else if (word == "def" || text.starts_with("async def ")) {
+      chains(defaults_of(text), c);
+    } else if (is_one_of(word, {"while", "match", "elif", "else", "except", "finally", "async"})) {
+      return !has_return(i, next);
+    } else {
+      return simple(text, c);
+    }
+    return true;
+  }
+
+  // Statements of one line.
+  bool simple(std::string_view text, const Context& c) {
+    for (const std::string_view part : split(text, ";")) {
+      const std::string_view one = trim(part), word = keyword_of(one);
+      if (is_leaving(word) || word == "raise") return false;
+      if (word == "import" || word == "from" || one.starts_with("from.")) {
+        const size_t first = reading_.imports.size();
+        add_imports(one, reading_.imports);
+        for (size_t k = first; k < reading_.imports.size(); ++k) {
+          reading_.imports[k].tried = c.tried;
+          reading_.imports[k].fallback = c.fallback;
+          reading_.imports[k].insisted = c.insisted;
+          reading_.imports[k].all_caught = c.caught.imports && c.caught.attributes;
+        }
+      } else if (!is_one_of(word, {"del", "assert", "global", "nonlocal", "pass", "print", "yield", "await",
+                                   "type", "if", "for", "while"})) {
+        expression(one, c);
       }
     }
-    for_each_word(line, [&](std::string_view word, bool attribute) {
-      if (attribute) return;
-      names.lazy |= word == "__getattr__";
-      names.open |= is_one_of(word, {"globals", "locals", "vars", "exec", "setattr", "__path__"});
-      names.words.emplace(word);
+    return true;
+  }
+
+  void expression(std::string_view text, const Context& c) {
+    if (const size_t equals = find_assignment(text);
+        equals != std::string_view::npos && !c.in_class && c.fallback < 0)
+      add_assigned(text.substr(0, equals));
+    const std::string_view value = text.starts_with('@') ? text : assigned(text);
+    if (is_doubtful(value)) return;
+    chains(value, c);
+    calls(value, c);
+  }
+
+  // Only plain names: `a.b = c` and `a[b] = c` leave `a` what it is.
+  void add_assigned(std::string_view targets) {
+    for (const std::string_view target : split(targets, ",=()[]")) {
+      const std::string_view name = trim(target.substr(0, target.find(':')));
+      if (!name.empty() && std::all_of(name.begin(), name.end(), is_word_character))
+        reading_.assigned.emplace(name);
+    }
+  }
+
+  void chains(std::string_view text, const Context& c) {
+    if (!reader_.with_chains || c.caught.attributes || c.fallback >= 0 ||
+        text.find('.') == std::string_view::npos || is_doubtful(text))
+      return;
+    std::string chain;
+    size_t end = 0;  // of the word before
+    const auto finish = [&] {
+      if (chain.find('.') != std::string::npos) reading_.chains.push_back(chain);
+      chain.clear();
+    };
+    for_each_word(text, [&](std::string_view word, bool attribute) {
+      const auto at = static_cast<size_t>(word.data() - text.data());
+      const bool joined = attribute && !chain.empty() && at == end + 1 && text[end] == '.';
+      if (!joined) finish();
+      if (joined)
+        chain.append(1, '.').append(word);
+      else if (!attribute)
+        chain = word;
+      end = at + word.size();
+    });
+    finish();
+  }
+
+  // Functions of this file that are called here, once each.
+  void calls(std::string_view text, const Context& c) {
+    if (functions_.empty() || c.tried >= 0 || c.fallback >= 0) return;
+    const bool decorates = text.starts_with('@');
+    for_each_word(text, [&](std::string_view word, bool attribute) {
+      const auto end = static_cast<size_t>(word.data() - text.data()) + word.size();
+      const bool called = (end < text.size() && text[end] == '(') || (decorates && word.data() == &text[1]);
+      const auto found = attribute || !called ? functions_.end() : functions_.find(word);
+      if (found == functions_.end()) return;
+      const size_t line = found->second;
+      functions_.erase(found);
+      call(line, c);
     });
   }
-  // One that looks names up elsewhere can know any.
-  if (names.lazy && (has_word(source, "getattr") || has_word(source, "import_module"))) names.open = true;
-  if (names.lazy) names.text = source;
-  return names;
+
+  void call(size_t line, Context c) {
+    // What its parameters are called is no module.
+    const std::string_view header = split_header(lines_[line].text).first;
+    for_each_word(header, [&](std::string_view word, bool) { reading_.assigned.emplace(word); });
+    const size_t end = lines_.block_end(line);
+    for (size_t i = line; i < end; ++i) {
+      if (has_word(lines_[i].text, "yield")) return;  // runs when someone asks for a value
+    }
+    c.in_class = false;
+    body(line, end, c);
+  }
+
+  SourceLines lines_;
+  SourceReader reader_;
+  SourceReading reading_;
+  std::map<std::string, size_t, std::less<>> functions_;
+  int tries_ = 0;
+};
+
+}  // namespace
+
+void add_imports(std::string_view statement, std::vector<ImportStatement>& all) {
+  if (statement.starts_with("import ") || statement.starts_with("import\t")) {
+    for (const std::string_view name : split(statement.substr(7), ",")) {
+      const std::string_view word = first_word(name);
+      if (word.empty()) continue;
+      const std::string_view bound = bound_name(name);
+      ImportStatement s;
+      s.module = word;
+      s.bound = {std::string(bound.substr(0, bound.find('.')))};
+      all.push_back(std::move(s));
+    }
+  } else if (statement.starts_with("from ") || statement.starts_with("from.")) {
+    ImportStatement s = parse_from(statement.substr(4));
+    if (s.level > 0 || !s.module.empty()) all.push_back(std::move(s));
+  }
 }
 
-bool has_word(std::string_view text, std::string_view word) {
-  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    const size_t end = at + word.size();
-    if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]))) return true;
-  }
-  return false;
+SourceReading read_source(std::string_view source, const SourceReader& reader) {
+  return Walk(source, reader).run();
 }
 
 }  // namespace plimsoll::doctor

@@ -8,6 +8,7 @@ import zipfile
 
 from broken import broken
 from healthy import healthy
+from maker import SUFFIX, module
 
 
 @broken("needed_modules", "it uses markup.soft_text, which that does not have")
@@ -23,6 +24,37 @@ def attribute_that_another_package_has_no_longer(env):
                                   "tools/linalg/_basic.py": "from numbers import tril\n__all__ = ['inv']\ndef inv(x): return x\n"})
     env.package("wrapper", "0.4", {"wrapper/__init__.py": "", "wrapper/scipy/__init__.py": "", "wrapper/scipy/linalg.py":
                 "import tools.linalg\n@tools.linalg.inv\ndef inv(m): return m\n@tools.linalg.tril\ndef tril(m): return m\n"}, requires=["tools"])
+
+
+@broken("needed_modules", "does not fit Python")
+def name_that_python_has_no_longer(env):
+    env.package("old-lib", files={"old_lib/__init__.py": "from collections import Mapping\n"})
+
+
+def native_star(env, texts):
+    """A package whose names come from a native module, of which only `texts` can be read."""
+    source = "".join(f'const char text{i}[] = "{t}";\n' for i, t in enumerate(texts))
+    env.package("linear", "1.14", {"linear/__init__.py": "from ._update import *\n", f"linear/_update{SUFFIX}": module("_update", source)})
+    env.package("topics", "4.3", {"topics/__init__.py": "from linear import triu\n"}, requires=["linear"])
+
+
+@broken("needed_modules", "it uses linear.triu, which that does not have")
+def name_that_no_native_module_of_cython_makes(env):
+    native_star(env, ["__main__", "__test__", "inv"])
+
+
+@healthy
+def names_that_a_native_module_makes_unseen(env):
+    native_star(env, ["__main____test__inv", "inv"])
+
+
+@healthy
+def names_that_a_module_looks_up_elsewhere(env):
+    env.package("stubs", "1.0", {"stubs/__init__.py": "import loader\n__getattr__, __dir__, __all__ = loader.attach_stub(__name__, __file__)\n",
+                                 "stubs/__init__.pyi": "def soon(): ...\n", "stubs/table.py": "from .old import names\ndef __getattr__(name):\n    if name in names:\n        return names[name]\n    raise AttributeError(name)\n",
+                                 "stubs/old.py": "names = {chr(97): 1}\n", "stubs/filled.py": "import stubs.old\nstubs.old.__dict__.update(names)\n"})
+    env.package("loader", "1.0", {"loader/__init__.py": "def attach_stub(*a): pass\n"})
+    env.package("user", "1.0", {"user/__init__.py": "from stubs import soon\nfrom stubs.table import a\nfrom stubs.filled import b\n"}, requires=["stubs"])
 
 
 @broken("needed_modules", "does not fit numpy 2.1.0: it uses numpy.float")
@@ -112,7 +144,6 @@ def certificates_that_are_gone(env):
 
 @broken("damaged_libraries", "LD_LIBRARY_PATH puts a damaged libm.so.6 before the system's")
 def damaged_library_first_on_the_path(env):
-    from maker import module
     env.package("fastlib", files={"fastlib/__init__.py": "", "fastlib/_core.so": module("_core", "double sqrt(double); double f(double x) { return sqrt(x); }", ["-Wl,--no-as-needed", "-lm"])})
     folder = env.root / "matlab"
     folder.mkdir()

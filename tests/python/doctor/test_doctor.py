@@ -13,6 +13,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 import broken  # noqa: E402
+import broken_blind  # noqa: E402,F401
+import broken_blind_b  # noqa: E402,F401
+import broken_blind_c  # noqa: E402,F401
 import broken_files  # noqa: E402,F401  (they add to broken.CASES)
 import broken_imports  # noqa: E402,F401
 import broken_paths  # noqa: E402,F401

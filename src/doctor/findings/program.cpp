@@ -1,0 +1,120 @@
+// The program or notebook given: imports and names in it that this environment does not have.
+#include "doctor/program_file.h"
+
+#include "doctor/exam.h"
+#include "doctor/files.h"
+#include "doctor/module_project.h"
+#include "doctor/python/import_follower.h"
+#include "doctor/python/text.h"
+#include "doctor/standard_parts.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll::doctor {
+namespace {
+
+constexpr std::chrono::milliseconds kLongest{300};
+
+// What stands for names that people still have in their programs.
+std::string replacement_of(const std::string& name) {
+  const std::pair<std::string_view, std::string_view> known[] = {
+      {"keras.utils.np_utils", "from keras.utils import to_categorical"},
+      {"keras.utils.to_categorical", "from keras.utils import to_categorical"},
+      {"numpy.bool", "bool"},
+      {"numpy.int", "int"},
+      {"numpy.float", "float"},
+      {"numpy.object", "object"},
+      {"numpy.str", "str"},
+      {"numpy.complex", "complex"},
+      {"numpy.float_", "numpy.float64"},
+      {"numpy.NaN", "numpy.nan"},
+      {"numpy.Inf", "numpy.inf"},
+      {"numpy.product", "numpy.prod"},
+      {"numpy.trapz", "numpy.trapezoid"},
+      {"numpy.in1d", "numpy.isin"},
+      {"numpy.row_stack", "numpy.vstack"},
+      {"sklearn.externals.joblib", "import joblib"},
+      {"sklearn.cross_validation", "sklearn.model_selection"},
+      {"scipy.misc.imread", "imageio.v2.imread"},
+      {"scipy.integrate.simps", "scipy.integrate.simpson"},
+      {"scipy.integrate.trapz", "scipy.integrate.trapezoid"},
+      {"matplotlib.cm.get_cmap", "matplotlib.colormaps[name]"},
+      {"collections.Mapping", "collections.abc.Mapping"},
+      {"collections.Iterable", "collections.abc.Iterable"}};
+  for (const auto& [old, now] : known) {
+    if (old == name) return std::string(now);
+  }
+  return "";
+}
+
+Finding describe(const Exam& exam, const BrokenImport& b) {
+  const std::string file = exam.options.model.filename().string();
+  Finding f;
+  f.severity = Severity::error;
+  f.sureness = Sureness::likely;
+  f.evidence = {exam.options.model.string()};
+  if (b.kind == BrokenImport::Kind::syntax) {
+    f.what = concat(file, " cannot be compiled: ", b.name);
+    f.leads_to = "SyntaxError before its first line runs";
+    f.fix = contains(b.name, "Python 2") ? concat("2to3 -w ", file, "   # or rewrite that line for Python 3")
+                                         : "Finish that statement, or undo the last change.";
+    return f;
+  }
+  const bool top = b.kind == BrokenImport::Kind::module && !contains(b.module, ".");
+  const std::string what = b.name.empty() ? b.module : concat(b.module, ".", b.name);
+  if (top) {
+    f.what = concat(file, " imports ", b.module, ", which is not installed");
+    f.leads_to = concat("ModuleNotFoundError: No module named '", b.module, "'");
+    f.installs = {{project_with(b.module), "", false}};
+    return f;
+  }
+  const Origin origin = exam.environment.path.find(b.module.substr(0, b.module.find('.')));
+  const Distribution* from = origin ? owner_of(exam.environment, origin.file) : nullptr;
+  f.what =
+      concat(file, " uses ", what, ", which ",
+             from ? from->shown() : concat("Python ", exam.environment.major, ".", exam.environment.minor),
+             " does not have");
+  f.leads_to = concat("ImportError or AttributeError: no ", what);
+  const std::string now = replacement_of(what);
+  f.fix = !now.empty() ? concat("Write ", now, " instead of ", what, ".")
+          : from       ? concat("Look up what became of ", what, " in the release notes of ", from->name,
+                                ", or install an older version: pip install '", from->name, "<", from->version_text,
+                                "'")
+                       : concat("Look up what became of ", what, " in \"What's new in Python\".");
+  return f;
+}
+
+}  // namespace
+
+void find_program(const Exam& exam, Findings& findings) {
+  if (exam.options.model.empty() || !is_program(exam.options.model)) return;
+  std::string source;
+  try {
+    source = read_program(exam.options.model);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::bad_file) throw;
+    findings.push_back({"",
+                        Severity::error,
+                        Sureness::certain,
+                        concat(exam.options.model.filename().string(), " is no notebook, or it is damaged"),
+                        {e.what()},
+                        "Jupyter: Unreadable Notebook, NotJSONError",
+                        "Go back to an earlier copy: .ipynb_checkpoints beside it, or git checkout."});
+    return;
+  }
+  const std::string shown = "<program>";
+  ImportFollower follower(exam.environment, lost_standard_parts(exam));
+  follower.start_program(shown, exam.options.model, source);
+  const std::filesystem::path folder = std::filesystem::absolute(exam.options.model).parent_path();
+  for (const BrokenImport& b : follower.broken()) {
+    const bool beside = is_there(folder / b.module) || is_there(folder / (b.module + ".py"));
+    if (b.package == shown && !beside) findings.push_back(describe(exam, b));
+  }
+  if (findings.empty()) {
+    Finding f;
+    f.what = concat(exam.options.model.filename().string(), " uses nothing that is known to be missing here");
+    f.sureness = Sureness::possible;
+    findings.push_back(f);
+  }
+}
+
+}  // namespace plimsoll::doctor

@@ -1,0 +1,181 @@
+#include "doctor/formats/data_file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "doctor/formats/hdf5_attributes.h"
+#include "doctor/python/text.h"
+#include "plimsoll/error.h"
+
+namespace plimsoll::doctor {
+namespace {
+
+constexpr size_t kLongestJson = 64u << 20, kLongestHeader = 100u << 20;
+
+std::string cut_off(uint64_t promised, uint64_t size) {
+  return concat("it is cut off: ", promised, " bytes are promised, ", size, " are there");
+}
+
+// A zip archive ends with a table of what it holds, and little behind it.
+std::string check_zip(std::string_view bytes) {
+  constexpr size_t kLongestTail = (1u << 16) + 64;
+  const std::string_view tail = bytes.substr(bytes.size() - std::min(bytes.size(), kLongestTail));
+  return contains(tail, "PK\x05\x06") ? "" : "it is cut off: a zip archive without its end";
+}
+
+// {'descr': '<f8', 'fortran_order': False, 'shape': (1000, 100), }
+std::string check_npy(Bytes file) {
+  const bool old = file.u8(6) == 1;
+  const uint64_t begin = old ? 10 : 12, length = old ? file.u16(8) : file.u32(8);
+  if (!file.has(begin, length)) return cut_off(begin + length, file.size());
+  const std::string_view header = file.text(begin, length);
+  const size_t descr = header.find("'descr': '"), shape = header.find("'shape': (");
+  if (descr == std::string_view::npos || shape == std::string_view::npos) return "";  // of records
+  const std::string_view type = header.substr(descr + 10, header.find('\'', descr + 10) - descr - 10);
+  uint64_t bytes = 0;
+  if (type.size() < 3 || contains(type, "O")) return "";  // pickled objects
+  std::from_chars(type.data() + 2, type.data() + type.size(), bytes);
+  bytes *= type[1] == 'U' ? 4 : 1;
+  const std::string_view sizes = header.substr(shape + 10, header.find(')', shape) - shape - 10);
+  for (const std::string_view part : split(sizes, ",")) {
+    uint64_t n = 0;
+    if (trim(part).empty()) continue;
+    std::from_chars(trim(part).data(), trim(part).data() + trim(part).size(), n);
+    if (__builtin_mul_overflow(bytes, n, &bytes)) return "its shape is too large to be true";
+  }
+  return bytes > file.size() - begin - length ? cut_off(begin + length + bytes, file.size()) : "";
+}
+
+// A length, that many bytes of JSON with the place of each tensor, then the tensors.
+std::string check_safetensors(Bytes file) {
+  if (!file.has(0, 8)) return "it is cut off before its header";
+  const uint64_t length = file.u64(0);
+  if (length > kLongestHeader) return "its header cannot be understood (HeaderTooLarge)";
+  if (!file.has(8, length)) return cut_off(8 + length, file.size());
+  const nlohmann::json header = nlohmann::json::parse(file.text(8, length), nullptr, false);
+  if (!header.is_object()) return "its header is no JSON (InvalidHeaderDeserialization)";
+  uint64_t end = 0;
+  for (const auto& [name, tensor] : header.items()) {
+    if (!tensor.is_object() || !tensor.contains("data_offsets")) continue;
+    const auto& offsets = tensor["data_offsets"];
+    if (offsets.is_array() && offsets.size() == 2 && offsets[1].is_number_unsigned())
+      end = std::max(end, offsets[1].get<uint64_t>());
+  }
+  return end > file.size() - 8 - length ? cut_off(8 + length + end, file.size()) : "";
+}
+
+std::string check_sqlite(Bytes file) {
+  if (!file.has(0, 100)) return "it is cut off before its header ends";
+  const Bytes big = file.with_endian(true);
+  const uint64_t page = big.u16(16) == 1 ? 65536 : big.u16(16), count = big.u32(28);
+  const bool counted = big.u32(24) == big.u32(92);  // else an old program wrote it last
+  return counted && page * count > file.size() ? cut_off(page * count, file.size()) : "";
+}
+
+// A protobuf message is a row of fields, each with its length.
+std::string check_protobuf(Bytes file) {
+  const auto number = [&](uint64_t& at) -> uint64_t {
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      const uint8_t byte = file.u8(at++);
+      value |= uint64_t{byte & 0x7fu} << shift;
+      if (byte < 0x80) return value;
+    }
+    fail(ErrorKind::bad_file, "data", "no number");
+  };
+  for (uint64_t at = 0; at < file.size();) {
+    const uint64_t kind = number(at) & 7;
+    if (kind == 0)
+      number(at);
+    else if (kind == 1 || kind == 5)
+      at += kind == 1 ? 8 : 4;
+    else if (kind == 2) {
+      const uint64_t length = number(at);
+      if (!file.has(at, length)) return cut_off(at + length, file.size());
+      at += length;
+    } else
+      return "it is no ONNX model, or damaged";
+  }
+  return "";
+}
+
+std::string check_json(std::string_view text) {
+  if (text.size() > kLongestJson) return "";
+  if (text.starts_with("\xef\xbb\xbf"))
+    return "it begins with a byte order mark (BOM), which Python's json refuses";
+  return nlohmann::json::accept(text) ? "" : "it is not JSON, or it is cut off";
+}
+
+std::string check_hdf5(Bytes file) {
+  if (!looks_like_hdf5(file)) return "it is no HDF5 file";
+  check_hdf5_end(file, file.size());
+  return "";
+}
+
+std::string check_end(std::string_view bytes, std::string_view end) {
+  return bytes.ends_with(end) ? "" : "it is cut off: its end is missing";
+}
+
+bool has_end(std::string_view name, std::initializer_list<std::string_view> ends) {
+  return std::any_of(ends.begin(), ends.end(), [&](std::string_view end) { return name.ends_with(end); });
+}
+
+// What a download that failed leaves under any name.
+std::string other_thing(std::string_view bytes) {
+  const std::string text = lower_case(trim(bytes.substr(0, 256)).substr(0, 64));
+  if (bytes.empty()) return "it is empty";
+  if (text.starts_with("version https://git-lfs"))
+    return "it is a pointer of Git LFS: the file itself was not downloaded";
+  if (text.starts_with("<!doctype html") || text.starts_with("<html"))
+    return "it is a web page (HTML), not the file";
+  const std::string_view head = bytes.substr(0, 4096);
+  if (head.size() > 16 && head.find_first_not_of('\0') == std::string_view::npos)
+    return "it begins with zeros";
+  return "";
+}
+
+DataFile inspect(Bytes file, std::string_view name) {
+  const std::string_view bytes = file.text();
+  const bool torch = has_end(name, {".pt", ".pth", ".bin", ".ckpt"});
+  const bool known =
+      torch || has_end(name, {".npy",    ".npz",    ".safetensors", ".parquet", ".arrow", ".feather", ".pkl",
+                              ".pickle", ".joblib", ".onnx",        ".h5",      ".hdf5",  ".keras",   ".zip",
+                              ".png",    ".jpg",    ".jpeg",        ".sqlite",  ".db",    ".wav"});
+  if (const std::string other = other_thing(bytes); known && !other.empty()) return {"a data file", other};
+  if (bytes.starts_with("PK\x03\x04"))
+    return {has_end(name, {".npz"}) ? "a NumPy archive (.npz)"
+            : torch                 ? "a PyTorch file"
+                                    : "a zip archive",
+            check_zip(bytes)};
+  if (bytes.starts_with("\x93NUMPY")) return {"a NumPy array (.npy)", check_npy(file)};
+  if (has_end(name, {".npz"})) return {"a NumPy archive (.npz)", "it is no zip archive"};
+  if (has_end(name, {".npy"})) return {"a NumPy array (.npy)", "it does not begin as one (magic string)"};
+  if (has_end(name, {".safetensors"})) return {"a safetensors file", check_safetensors(file)};
+  if (bytes.starts_with("PAR1")) return {"a Parquet table", check_end(bytes, "PAR1")};
+  if (bytes.starts_with("ARROW1")) return {"an Arrow table", check_end(bytes, "ARROW1")};
+  if (bytes.starts_with("SQLite format 3")) return {"an SQLite database", check_sqlite(file)};
+  if (has_end(name, {".onnx"})) return {"an ONNX model", check_protobuf(file)};
+  if (has_end(name, {".h5", ".hdf5"})) return {"an HDF5 file", check_hdf5(file)};
+  if (has_end(name, {".json", ".ipynb"})) return {"a JSON file", check_json(bytes)};
+  if (bytes.starts_with("\x89PNG"))
+    return {"a picture (PNG)", check_end(bytes, std::string_view("IEND\xae\x42\x60\x82"))};
+  const bool pickle = bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5;
+  if (pickle && has_end(name, {".pkl", ".pickle"})) return {"a pickle", check_end(bytes, ".")};
+  if (bytes.starts_with("RIFF") && file.has(0, 12))
+    return {"a RIFF file",
+            file.u32(4) > file.size() - 8 ? cut_off(uint64_t{file.u32(4)} + 8, file.size()) : ""};
+  return {known ? "a data file" : "", ""};
+}
+
+}  // namespace
+
+DataFile inspect_data(Bytes file, std::string_view name) {
+  try {
+    return inspect(file, lower_case(name));
+  } catch (const Error& e) {
+    return {"a data file", concat("it is damaged: ", e.what())};
+  }
+}
+
+}  // namespace plimsoll::doctor

@@ -1,0 +1,16 @@
+// Which project brings a module, and whose a file is.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "doctor/python/environment.h"
+
+namespace plimsoll::doctor {
+
+// The requirement that brings a module, or the module's own name: "scikit-learn" for sklearn.
+std::string project_with(std::string_view module);
+// The project whose RECORD lists the file; null if none does.
+const Distribution* owner_of(const Environment& environment, const std::filesystem::path& file);
+
+}  // namespace plimsoll::doctor
