@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "text.h"
 
@@ -34,6 +35,35 @@ class ZeroStep final : public Step {
  private:
   Ref to_;
   int64_t bytes_;
+};
+
+// Several ways to do the same; the fastest is found in the first run.
+class FastestStep final : public Step {
+ public:
+  using Steps = std::vector<std::unique_ptr<Step>>;
+  FastestStep(std::string key, Tuning& tuning, std::vector<Steps> ways)
+      : key_(std::move(key)), tuning_(tuning), ways_(std::move(ways)) {}
+
+  void run(const Place& place) override {
+    const auto run_way = [&](size_t i) {
+      for (const auto& step : ways_[i]) step->run(place);
+    };
+    if (!chosen_) {
+      for (size_t i = 0; i < ways_.size(); ++i) run_way(i);  // they choose algorithms of their own first
+      chosen_ = tuning_.choose(key_, ways_.size(), place.stream, run_way);
+    }
+    run_way(*chosen_);
+  }
+  std::string name() const override { return ways_[chosen_.value_or(0)].back()->name(); }
+  std::unique_ptr<Step> adding(Build& b, Ref out, Ref addend) const override {
+    return ways_.front().size() == 1 ? ways_.front().front()->adding(b, out, addend) : nullptr;
+  }
+
+ private:
+  const std::string key_;
+  Tuning& tuning_;
+  std::vector<Steps> ways_;
+  std::optional<size_t> chosen_;
 };
 
 constexpr int kThreads = 256;
@@ -72,6 +102,37 @@ Ref Build::scratch(int64_t bytes) {
   return ref;
 }
 
+Ref Build::prepared(int64_t bytes, std::vector<size_t> inputs, const std::function<void(Ref)>& add_steps) {
+  const Ref ref{Ref::kPrepared, prepared_bytes};
+  prepared_bytes += (bytes + 255) / 256 * 256;
+  prepared_inputs.insert(prepared_inputs.end(), inputs.begin(), inputs.end());
+  std::vector<std::unique_ptr<Step>> others = std::move(steps);
+  steps.clear();
+  add_steps(ref);
+  for (auto& step : steps) preparations.push_back(std::move(step));
+  steps = std::move(others);
+  return ref;
+}
+
+void Build::fastest(const std::string& key, const std::vector<std::function<void()>>& ways) {
+  if (device.tuning == nullptr) return ways.front()();
+  if (const std::optional<size_t> known = device.tuning->known(key, ways.size())) return ways[*known]();
+  std::vector<std::unique_ptr<Step>> others = std::move(steps);
+  std::vector<std::vector<std::unique_ptr<Step>>> all;
+  const int64_t start = scratch_bytes;
+  int64_t most = start;
+  for (const auto& way : ways) {
+    steps.clear();
+    scratch_bytes = start;
+    way();
+    most = std::max(most, scratch_bytes);
+    all.push_back(std::move(steps));
+  }
+  scratch_bytes = most;
+  steps = std::move(others);
+  add(std::make_unique<FastestStep>(key, *device.tuning, std::move(all)));
+}
+
 void Build::launch(std::string name, std::string text, const Launch& launch, std::vector<Ref> args) {
   if (launch.blocks > std::numeric_limits<int32_t>::max() || launch.blocks_y > 65535)
     fail(ErrorKind::unsupported, node.op(), "too many elements for one kernel");
@@ -88,8 +149,12 @@ void Build::each(std::string_view parameters, int64_t count, std::string_view bo
   int64_t largest = count;
   for (size_t i = 0; i < node.input_count(); ++i) largest = std::max(largest, node.in(i).count());
   for (size_t i = 0; i < node.output_count(); ++i) largest = std::max(largest, node.out(i).count());
+  const size_t arguments = args.size();
   launch(std::string(node.op()), each_text(parameters, count, largest, kThreads, body), blocks, kThreads,
          std::move(args));
+  sources_.steps.back()->set_each({std::string(parameters), std::string(body),
+                                   std::string(index_type(std::max(count, largest))), arguments, count,
+                                   kThreads});
 }
 
 void Build::copy(Ref to, Ref from, int64_t bytes) {

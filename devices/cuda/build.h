@@ -1,6 +1,7 @@
 // From a node to the steps that run it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,9 +12,12 @@
 
 namespace plimsoll::cuda {
 
-// Bytes that a step reads or writes: those of a value from an offset on, or of the node's scratch.
+// Bytes that a step reads or writes: those of a value from an offset on, of the node's scratch, or of what it
+// has prepared.
 struct Ref {
-  int32_t value = -1;  // -1: the scratch
+  static constexpr int32_t kScratch = -1, kPrepared = -2;
+
+  int32_t value = kScratch;
   int64_t offset = 0;
 };
 
@@ -21,12 +25,17 @@ struct Ref {
 struct Place {
   CUstream stream;
   const CUdeviceptr* values;
-  CUdeviceptr scratch;
+  CUdeviceptr scratch, prepared;
 
   CUdeviceptr operator()(const Ref& ref) const {
-    return (ref.value < 0 ? scratch : values[ref.value]) + static_cast<CUdeviceptr>(ref.offset);
+    const CUdeviceptr base = ref.value >= 0               ? values[ref.value]
+                             : ref.value == Ref::kScratch ? scratch
+                                                          : prepared;
+    return base + static_cast<CUdeviceptr>(ref.offset);
   }
 };
+
+class Build;
 
 // One launch, or one call of a library. Queued on a stream; a run allocates nothing.
 class Step {
@@ -36,6 +45,8 @@ class Step {
   // Whether it can be part of a CUDA graph: it does not wait for the device.
   virtual bool captures() const { return true; }
   virtual std::string name() const = 0;
+  // A step of another node that gives `addend` plus what this one gives, at `out`; null if it has none.
+  virtual std::unique_ptr<Step> adding(Build&, Ref /*out*/, Ref /*addend*/) const { return nullptr; }
 };
 
 // How a kernel is launched.
@@ -47,11 +58,24 @@ struct Launch {
   bool together = false;     // all blocks run at the same time, and may wait for each other
 };
 
+// The text of a kernel that does the same for every element: see Build::each().
+struct EachKernel {
+  std::string parameters, body, index;
+  size_t arguments;
+  int64_t count;
+  int threads;
+};
+
 class KernelStep final : public Step {
  public:
   KernelStep(std::string name, const Launch& launch, std::vector<Ref> args);
   void run(const Place& place) override;
   std::string name() const override { return name_; }
+  const Launch& launch() const { return launch_; }
+  const std::vector<Ref>& args() const { return args_; }
+  // Null if it is of another kind.
+  const EachKernel* each() const { return each_.get(); }
+  void set_each(EachKernel each) { each_ = std::make_unique<const EachKernel>(std::move(each)); }
   // When the program's kernels are compiled.
   void set(CUfunction function);
 
@@ -62,6 +86,7 @@ class KernelStep final : public Step {
   std::vector<Ref> args_;
   std::vector<CUdeviceptr> addresses_;
   std::vector<void*> pointers_;
+  std::unique_ptr<const EachKernel> each_;
 };
 
 // The kernels of a program that are still source.
@@ -79,6 +104,11 @@ class Build {
   Ref out(size_t i) const { return {node.output(i), 0}; }
   // More bytes of scratch, aligned to 256.
   Ref scratch(int64_t bytes);
+  // More bytes for what is made of these inputs alone by the steps that `add_steps` adds: where all of them
+  // are weights that stay as they are, that is done once.
+  Ref prepared(int64_t bytes, std::vector<size_t> inputs, const std::function<void(Ref)>& add_steps);
+  // The fastest of several ways to do the same, each of which adds its steps.
+  void fastest(const std::string& key, const std::vector<std::function<void()>>& ways);
 
   void add(std::unique_ptr<Step> step) { steps.push_back(std::move(step)); }
   // A kernel `text` (see Kernels) with a pointer for each argument.
@@ -95,8 +125,9 @@ class Build {
 
   plimsoll_device& device;
   const Node& node;
-  std::vector<std::unique_ptr<Step>> steps;
-  int64_t scratch_bytes = 0;
+  std::vector<std::unique_ptr<Step>> steps, preparations;
+  std::vector<size_t> prepared_inputs;
+  int64_t scratch_bytes = 0, prepared_bytes = 0;
 
  private:
   Sources& sources_;

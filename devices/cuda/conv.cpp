@@ -70,9 +70,37 @@ std::string product_text(DType t, const std::string& a, const std::string& at, c
                 load_element(concat(other, "[", other_at, "]"), t), ";\n");
 }
 
+void plain_conv(Build& b, const Geometry& g);
+
 void conv(Build& b) {
   const Geometry g(b.node, b.node.in(0), b.node.in(1), b.node.out(0));
-  if (add_cudnn_conv(b, ConvKind::forward, g)) return;
+  if (!add_library_conv(b, ConvKind::forward, g)) plain_conv(b, g);
+}
+
+ConvEnds ends_of(const Node& node) {
+  ConvEnds ends;
+  int next = 2;
+  ends.bias = next++;
+  if (node.integer("scale") != 0) ends.scale = next++;
+  if (node.integer("residual") != 0) ends.residual = next++;
+  ends.relu = node.string("activation") == "relu";
+  return ends;
+}
+
+bool knows_conv_bias(const Node& node) {
+  const std::string_view activation = node.string("activation");
+  return (activation == "linear" || activation == "relu") && is_float(node.out(0).dtype);
+}
+
+void conv_bias(Build& b) {
+  const Geometry g(b.node, b.node.in(0), b.node.in(1), b.node.out(0));
+  const ConvEnds ends = ends_of(b.node);
+  if (add_library_conv(b, ConvKind::forward, g, ends)) return;
+  plain_conv(b, g);
+  add_ends(b, ends, false);
+}
+
+void plain_conv(Build& b, const Geometry& g) {
   std::string body = renamed("n", "o", g.rank, "k");
   for (size_t i = 0; i < g.rank; ++i) body += g.loop("w", i, g.window[i]) + g.meet(i);
   body += concat("for (int64_t c = 0; c < ", g.group_channels(), "; ++c)\n",
@@ -85,7 +113,7 @@ void conv(Build& b) {
 
 void conv_grad_input(Build& b) {
   const Geometry g(b.node, b.node.out(0), b.node.in(1), b.node.in(0));
-  if (add_cudnn_conv(b, ConvKind::grad_input, g)) return;
+  if (add_library_conv(b, ConvKind::grad_input, g)) return;
   std::string body = renamed("n", "p", g.rank, "c");
   for (size_t i = 0; i < g.rank; ++i)
     body += concat(g.loop("w", i, g.window[i]), "const int64_t s", i, " = p", i, " * ", g.in_dilation[i],
@@ -116,7 +144,7 @@ void plain_grad_filter(Build& b, const Geometry& g) {
 // With a second output, the sums of dy over all axes but the last: the gradient of a bias.
 void conv_grad_filter(Build& b) {
   const Geometry g(b.node, b.node.in(0), b.node.out(0), b.node.in(1));
-  if (!add_cudnn_conv(b, ConvKind::grad_filter, g)) plain_grad_filter(b, g);
+  if (!add_library_conv(b, ConvKind::grad_filter, g)) plain_grad_filter(b, g);
   if (b.node.output_count() < 2) return;
   const Type dy = b.node.in(1);
   Chain sums;
@@ -151,6 +179,7 @@ ConvGeometry::ConvGeometry(const Node& node, const Type& x, const Type& kernel, 
 std::span<const Op> conv_ops() {
   static const Op ops[] = {
       {.name = "conv", .lower = conv},
+      {.name = "conv_bias", .lower = conv_bias, .knows = knows_conv_bias},
       {.name = "conv_grad_input", .lower = conv_grad_input},
       {.name = "conv_grad_filter", .lower = conv_grad_filter},
   };

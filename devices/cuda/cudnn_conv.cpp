@@ -300,6 +300,16 @@ void turn_kernel(Build& b, DType t, int64_t rest, int64_t filters, bool back, Re
   b.each(parameters({moved(t), moved(t)}, 1), rest * filters,
          concat("arg1[at] = arg0[at % ", outer, " * ", inner, " + at / ", outer, "];\n"), {from, to});
 }
+// (rest..., k) to (k, rest...), times scale (k).
+void turn_scaled(Build& b, DType t, int64_t rest, int64_t filters, Ref from, Ref scale, Ref to) {
+  b.each(parameters({stored(t), stored(t), stored(t)}, 2), rest * filters,
+         concat("const index k = at / ", rest, ";\narg2[at] = ",
+                store_element(concat(load_element(concat("arg0[at % ", rest, " * ", filters, " + k]"), t),
+                                     " * ", load_element("arg1[k]", t)),
+                              t),
+                ";\n"),
+         {from, scale, to});
+}
 
 bool cudnn_may(const ConvGeometry& g, DType t) {
   if (t == DType::f64 || g.rank > 3) return false;
@@ -352,26 +362,47 @@ void copy_padded(Build& b, DType t, const ConvGeometry& g, const ConvGeometry& p
          {from, to});
 }
 
+std::unique_ptr<ConvPlan> find_plan(Build& b, ConvKind kind, const ConvGeometry& g) {
+  try {
+    return std::make_unique<ConvPlan>(b.device, kind, g, b.node.out(0).dtype);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
 }  // namespace
 
-bool add_cudnn_conv(Build& b, ConvKind kind, const ConvGeometry& given) {
+bool add_cudnn(Build& b, ConvKind kind, const ConvGeometry& g, const std::array<Ref, 3>& tensors) {
+  if (!cudnn_may(g, b.node.out(0).dtype) || cudnn() == nullptr || b.device.dnn() == nullptr) return false;
+  std::unique_ptr<ConvPlan> plan = find_plan(b, kind, g);
+  if (plan == nullptr) return false;
+  const Ref workspace = b.scratch(plan->workspace());
+  b.add(std::make_unique<ConvStep>(std::move(plan), tensors, workspace));
+  return true;
+}
+
+bool add_cudnn_conv(Build& b, ConvKind kind, const ConvGeometry& given, const ConvEnds& ends) {
   const DType t = b.node.out(0).dtype;
   if (!cudnn_may(given, t) || cudnn() == nullptr || b.device.dnn() == nullptr) return false;
   ConvGeometry g = given;
   const bool even = make_even(g);
-  std::unique_ptr<ConvPlan> plan;
-  try {
-    plan = std::make_unique<ConvPlan>(b.device, kind, g, t);
-  } catch (const Error&) {
-    return false;  // a plain kernel can
-  }
+  std::unique_ptr<ConvPlan> plan = find_plan(b, kind, g);
+  if (plan == nullptr) return false;  // a plain kernel can
   const int64_t size = static_cast<int64_t>(size_of(t)), rest = product(g.window) * g.group_channels();
-  const Ref kernel = b.scratch(rest * g.filters * size), workspace = b.scratch(plan->workspace());
+  const Ref workspace = b.scratch(plan->workspace());
   const Ref padded = b.scratch(even ? 0 : g.batch * product(g.in) * g.channels * size);
   const bool filter = kind == ConvKind::grad_filter, input = kind == ConvKind::grad_input;
   const Ref own_x = input ? b.out(0) : b.in(0), x = even ? own_x : padded;
   if (!even && !input) copy_padded(b, t, given, g, false, own_x, padded);
-  if (!filter) turn_kernel(b, t, rest, g.filters, false, b.in(1), kernel);
+  std::vector<size_t> weights = {1};
+  if (ends.scale >= 0) weights.push_back(static_cast<size_t>(ends.scale));
+  const Ref kernel =
+      filter ? b.scratch(rest * g.filters * size) : b.prepared(rest * g.filters * size, weights, [&](Ref to) {
+        if (ends.scale < 0)
+          turn_kernel(b, t, rest, g.filters, false, b.in(1), to);
+        else
+          turn_scaled(b, t, rest, g.filters, b.in(1), b.in(weights[1]), to);
+      });
   const Ref y = filter ? b.in(1) : input ? b.in(0) : b.out(0);
   b.add(std::make_unique<ConvStep>(std::move(plan), std::array{x, kernel, y}, workspace));
   if (filter) turn_kernel(b, t, rest, g.filters, true, kernel, b.out(0));

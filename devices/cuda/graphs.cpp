@@ -16,7 +16,7 @@ void GraphCache::prepare(size_t addresses) {
   for (Entry& entry : entries_) entry.buffers.reserve(addresses);
 }
 
-void GraphCache::capture(CUstream stream, Entry& entry, const std::function<void()>& queue) {
+CUgraphExec capture_graph(CUstream stream, const std::function<void()>& queue) {
   check(driver().capture_begin(stream, kCaptureThreadLocal), "capturing a graph");
   CUgraph graph = nullptr;
   try {
@@ -27,9 +27,11 @@ void GraphCache::capture(CUstream stream, Entry& entry, const std::function<void
     throw;
   }
   check(driver().capture_end(stream, &graph), "capturing a graph");
-  const CUresult made = driver().graph_instantiate(&entry.exec, graph, 0);
+  CUgraphExec exec = nullptr;
+  const CUresult made = driver().graph_instantiate(&exec, graph, 0);
   driver().graph_destroy(graph);
   check(made, "making a graph");
+  return exec;
 }
 
 bool GraphCache::launch(CUstream stream, const std::vector<CUdeviceptr>& buffers,
@@ -45,7 +47,7 @@ bool GraphCache::launch(CUstream stream, const std::vector<CUdeviceptr>& buffers
     entry->buffers.assign(buffers.begin(), buffers.end());
     return false;
   }
-  if (entry->exec == nullptr) capture(stream, *entry, queue);
+  if (entry->exec == nullptr) entry->exec = capture_graph(stream, queue);
   check(driver().graph_launch(entry->exec, stream), "launching a graph");
   return true;
 }

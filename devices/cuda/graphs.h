@@ -10,6 +10,9 @@
 
 namespace plimsoll::cuda {
 
+// What `queue` puts on the stream as a CUDA graph, ready to be launched. Throws Error{device}.
+CUgraphExec capture_graph(CUstream stream, const std::function<void()>& queue);
+
 class GraphCache {
  public:
   GraphCache() = default;
@@ -28,8 +31,6 @@ class GraphCache {
     CUgraphExec exec = nullptr;
     uint64_t used = 0;
   };
-
-  void capture(CUstream stream, Entry& entry, const std::function<void()>& queue);
 
   // Inputs take turns between two buffers, outputs may; what changes more often than that is launched by
   // itself.

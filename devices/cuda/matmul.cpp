@@ -9,7 +9,7 @@ namespace plimsoll::cuda {
 namespace {
 
 constexpr uint64_t kMostWorkspace = 32 << 20;
-constexpr size_t kCandidates = 4;
+constexpr size_t kCandidates = 12;
 
 int data_type(DType t) {
   switch (t) {
@@ -100,8 +100,19 @@ class MatmulStep final : public Step {
       check_lt(cublas_lt().desc_set(desc_.get, kDescBiasPointer, &bias, sizeof bias), "bias");
     }
     if (!chosen_)
-      chosen_ = tuning_->choose(key_, found_.size(), place.stream, [&](size_t i) { run(place, found_[i]); });
-    run(place, found_[*chosen_]);
+      chosen_ = tuning_->choose(key_, found_.size(), place.stream, [&](size_t i) {
+        run(place, found_[i], product_.trial.value_or(product_.out));
+      });
+    run(place, found_[*chosen_], product_.out);
+  }
+  std::unique_ptr<Step> adding(Build& b, Ref out, Ref addend) const override {
+    if (product_.relu || product_.has_addend || product_.a.value < 0 || product_.b.value < 0) return nullptr;
+    Matmul product = product_;
+    product.out = out;
+    product.addend = addend;
+    product.has_addend = true;
+    product.trial = product_.out;
+    return std::make_unique<MatmulStep>(b, product);
   }
   std::string name() const override {
     return concat("cublasLt ", product_.batch, "x", product_.m, "x", product_.n, "x", product_.k);
@@ -110,17 +121,18 @@ class MatmulStep final : public Step {
  private:
   static void* pointer(CUdeviceptr at) { return reinterpret_cast<void*>(at); }
 
-  void run(const Place& place, const LtHeuristic& how) {
+  void run(const Place& place, const LtHeuristic& how, Ref to) {
     const float one32 = 1, zero32 = 0;
     const double one64 = 1, zero64 = 0;
     const bool wide = product_.dtype == DType::f64;
     const void *const one = wide ? static_cast<const void*>(&one64) : &one32,
                       *const zero = wide ? static_cast<const void*>(&zero64) : &zero32;
-    void* const out = pointer(place(product_.out));
-    check_lt(cublas_lt().matmul(handle_, desc_.get, one, pointer(place(product_.b)), b_.get,
-                                pointer(place(product_.a)), a_.get, zero, out, out_.get, out, out_.get,
-                                &how.algorithm, how.workspace ? pointer(place(workspace_)) : nullptr,
-                                how.workspace, place.stream),
+    void* const out = pointer(place(to));
+    void* const addend = product_.has_addend ? pointer(place(product_.addend)) : out;
+    check_lt(cublas_lt().matmul(
+                 handle_, desc_.get, one, pointer(place(product_.b)), b_.get, pointer(place(product_.a)),
+                 a_.get, product_.has_addend ? one : zero, addend, out_.get, out, out_.get, &how.algorithm,
+                 how.workspace ? pointer(place(workspace_)) : nullptr, how.workspace, place.stream),
              "matmul");
   }
 
@@ -150,7 +162,7 @@ class MatmulStep final : public Step {
     found_.resize(static_cast<size_t>(count));
     key_ = concat(name(), "_", product_.dtype, product_.a_transposed ? "t" : "",
                   product_.b_transposed ? "_t" : "", product_.has_bias ? "_bias" : "",
-                  product_.relu ? "_relu" : "");
+                  product_.relu ? "_relu" : "", product_.has_addend ? "_add" : "");
     std::ranges::replace(key_, ' ', '_');
     if (tuning_ == nullptr || found_.size() == 1)
       chosen_ = 0;

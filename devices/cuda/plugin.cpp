@@ -1,4 +1,5 @@
 // The table of functions that the engine calls: plimsoll/device.h says what each one does.
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 
@@ -52,6 +53,7 @@ int32_t device_limits(plimsoll_device*, plimsoll_limits* limits, plimsoll_error*
   limits->alignment = 256;  // what cuBLASLt's fastest kernels want
   limits->fused_nodes = 64;
   limits->fused_arguments = 24;
+  if (limits->size >= offsetof(plimsoll_limits, joins) + sizeof limits->joins) limits->joins = 1;
   return PLIMSOLL_OK;
 }
 
@@ -200,8 +202,12 @@ void program_destroy(plimsoll_program* program) {
   });
 }
 int32_t program_plan(plimsoll_program* program, const plimsoll_plan* plan, plimsoll_error* error) {
-  return guarded(error, [&] { program->set_plan(*plan); });
+  return guarded(error, [&] {
+    const Use use(program->device);
+    program->set_plan(*plan);
+  });
 }
+int64_t program_kept(plimsoll_program* program) { return program->kept_bytes(); }
 int32_t program_run(plimsoll_program* program, plimsoll_stream* stream, const plimsoll_run* run,
                     plimsoll_error* error) {
   return guarded(error, [&] {
@@ -253,6 +259,7 @@ constexpr plimsoll_device_table kTable = {
     .program_profile = program_profile,
     .host_allocate = host_allocate,
     .host_free = host_free,
+    .program_kept = program_kept,
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "program.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <exception>
 
 #include "libraries.h"
@@ -28,8 +30,16 @@ plimsoll_program::plimsoll_program(plimsoll_device* device, const plimsoll_graph
       value_count_(static_cast<size_t>(graph.value_count)),
       input_count_(static_cast<size_t>(graph.input_count)),
       output_count_(static_cast<size_t>(graph.output_count)),
-      variable_count_(static_cast<size_t>(graph.variable_count)) {
-  Sources sources;
+      variable_count_(static_cast<size_t>(graph.variable_count)),
+      steady_(graph) {
+  producers_.assign(value_count_, -1);
+  readers_.assign(value_count_, 0);
+  for (int32_t i = 0; i < graph.node_count; ++i) {
+    const Node node(graph, i);
+    for (size_t k = 0; k < node.output_count(); ++k) producers_[static_cast<size_t>(node.output(k))] = i;
+    for (size_t k = 0; k < node.input_count(); ++k) ++readers_[static_cast<size_t>(node.input(k))];
+  }
+  for (int32_t i = 0; i < graph.output_count; ++i) ++readers_[static_cast<size_t>(graph.outputs[i])];
   for (int32_t i = 0; i < graph.node_count; ++i) {
     const Node node(graph, i);
     Code& code = code_[static_cast<size_t>(i)];
@@ -38,10 +48,17 @@ plimsoll_program::plimsoll_program(plimsoll_device* device, const plimsoll_graph
     try {
       const Op* const op = find_op(*device, node);
       if (op == nullptr) fail(ErrorKind::unsupported, node.op(), "no code for this op and these types");
-      Build build(*device, node, sources);
+      Build build(*device, node, sources_);
       op->lower(build);
+      find_sum(node, build, i);
       code.steps = std::move(build.steps);
-      scratch[i] = code.scratch_bytes = build.scratch_bytes;
+      code.preparations = std::move(build.preparations);
+      code.prepared_bytes = build.prepared_bytes;
+      scratch[i] = code.scratch_bytes = build.scratch_bytes + build.prepared_bytes;
+      const bool steady = std::ranges::all_of(build.prepared_inputs, [&](size_t k) {
+        return steady_.values[static_cast<size_t>(node.input(k))];
+      });
+      if (steady && build.prepared_bytes > 0) code.prepared_at = steady_.keep(build.prepared_bytes);
       for (size_t k = 0; k < node.input_count(); ++k)
         code.uses.push_back({node.input(k), node.in(k).bytes(), false});
       for (size_t k = 0; k < node.output_count(); ++k)
@@ -50,24 +67,83 @@ plimsoll_program::plimsoll_program(plimsoll_device* device, const plimsoll_graph
       throw NodeError{std::current_exception(), nullptr, i};
     }
   }
-  std::vector<Kernels::Kernel> kernels = device->kernels->get(sources.texts);
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    sources.steps[i]->set(kernels[i].function);
-    modules_.insert(std::move(kernels[i].module));
-  }
 }
 
 void plimsoll_program::set_plan(const plimsoll_plan& plan) {
-  order_.assign(plan.order, plan.order + plan.order_count);
   places_.assign(plan.places, plan.places + value_count_);
   scratch_.assign(plan.scratch, plan.scratch + code_.size());
   if (plan.copy_count > 0) copies_.assign(plan.copies, plan.copies + plan.copy_count);
   constants_.assign(code_.size(), 0);
   for (size_t i = 0; plan.constants != nullptr && i < code_.size(); ++i)
     constants_[i] = address(plan.constants[i]);
+  if (plan.size >= offsetof(plimsoll_plan, kept) + sizeof plan.kept) kept_ = address(plan.kept);
   values_.assign(value_count_, 0);
   buffers_.assign(1 + input_count_ + output_count_ + variable_count_, 0);
   graphs_.prepare(buffers_.size());
+  make_units(std::span(plan.order, static_cast<size_t>(plan.order_count)));
+  compile_kernels();
+}
+
+// The one step of a node that may be part of a bundle, else null.
+const KernelStep* plimsoll_program::bundled_step(int32_t node) const {
+  const Code& code = code_[static_cast<size_t>(node)];
+  if (code.both != nullptr || code.steps.size() != 1 || !code.preparations.empty() || code.scratch_bytes > 0)
+    return nullptr;
+  const auto* const step = dynamic_cast<const KernelStep*>(code.steps.front().get());
+  return step != nullptr && step->each() != nullptr ? step : nullptr;
+}
+
+void plimsoll_program::make_units(std::span<const int32_t> planned) {
+  // Addresses with which nothing lies in anything else.
+  constexpr CUdeviceptr kApart = CUdeviceptr{1} << 40;
+  std::vector<CUdeviceptr> addresses(1 + input_count_ + output_count_ + variable_count_);
+  for (size_t i = 0; i < addresses.size(); ++i) addresses[i] = (CUdeviceptr{1} << 60) + i * kApart;
+  const CUdeviceptr* const at = addresses.data();
+  place_values({at[0], at + 1, at + 1 + input_count_, at + 1 + input_count_ + output_count_});
+  const std::vector<int32_t> order = join_sums(planned, at[0]);
+  std::vector<std::vector<Access>> accesses;
+  std::vector<std::string> keys;
+  std::vector<size_t> most;
+  for (const int32_t node : order) {
+    const KernelStep* const step = bundled_step(node);
+    accesses.push_back(accesses_of(node, at[0]));
+    keys.push_back(step != nullptr ? bundle_text(*step->each()) : "");
+    if (step != nullptr && steady_.nodes[static_cast<size_t>(node)]) keys.back() += "// kept\n";
+    most.push_back(step != nullptr ? bundle_size(*step->each()) : 1);
+  }
+  for (const std::vector<size_t>& members : make_bundles(accesses, keys, most)) {
+    Unit& unit = units_.emplace_back();
+    std::vector<const KernelStep*> steps;
+    for (const size_t i : members) {
+      unit.nodes.push_back(order[i]);
+      steps.push_back(bundled_step(order[i]));
+    }
+    if (members.size() > 1) unit.bundle = std::make_unique<Bundle>(std::move(steps));
+  }
+}
+
+// Those of nodes in bundles are not needed.
+void plimsoll_program::compile_kernels() {
+  std::set<const Step*> bundled;
+  std::vector<std::string> texts;
+  for (const Unit& unit : units_) {
+    if (unit.bundle == nullptr) continue;
+    for (const int32_t node : unit.nodes) bundled.insert(bundled_step(node));
+    texts.push_back(bundle_text(*bundled_step(unit.nodes.front())->each()));
+  }
+  std::vector<KernelStep*> steps;
+  for (size_t i = 0; i < sources_.steps.size(); ++i) {
+    if (bundled.contains(sources_.steps[i])) continue;
+    steps.push_back(sources_.steps[i]);
+    texts.push_back(std::move(sources_.texts[i]));
+  }
+  sources_ = {};
+  std::vector<Kernels::Kernel> kernels = device->kernels->get(texts);
+  auto next = kernels.begin();
+  for (const Unit& unit : units_)
+    if (unit.bundle != nullptr) unit.bundle->set((next++)->function);
+  for (KernelStep* const step : steps) step->set((next++)->function);
+  for (Kernels::Kernel& kernel : kernels) modules_.insert(std::move(kernel.module));
 }
 
 CUdeviceptr plimsoll_program::resolve(const plimsoll_place& place, const Buffers& buffers) const {
@@ -82,14 +158,25 @@ CUdeviceptr plimsoll_program::resolve(const plimsoll_place& place, const Buffers
 }
 
 void plimsoll_program::place_values(const Buffers& buffers) {
-  for (size_t v = 0; v < value_count_; ++v) values_[v] = resolve(places_[v], buffers);
+  for (size_t v = 0; v < value_count_; ++v)
+    values_[v] = kept_ != 0 && steady_.offsets[v] >= 0 ? kept_ + static_cast<CUdeviceptr>(steady_.offsets[v])
+                                                       : resolve(places_[v], buffers);
 }
 
-void plimsoll_program::queue_node(CUstream stream, int32_t node, CUdeviceptr arena) {
-  const Place place{stream, values_.data(),
-                    arena + static_cast<CUdeviceptr>(scratch_[static_cast<size_t>(node)])};
+void plimsoll_program::queue_unit(CUstream stream, const Unit& unit, CUdeviceptr arena) {
+  const int32_t node = unit.nodes.front();
+  const Code& code = code_[static_cast<size_t>(node)];
+  const CUdeviceptr scratch = arena + static_cast<CUdeviceptr>(scratch_[static_cast<size_t>(node)]);
+  const bool kept = kept_ != 0 && code.prepared_at >= 0;
+  const Place place{stream, values_.data(), scratch,
+                    kept ? kept_ + static_cast<CUdeviceptr>(code.prepared_at)
+                         : scratch + static_cast<CUdeviceptr>(code.scratch_bytes - code.prepared_bytes)};
   try {
-    for (const auto& step : code_[static_cast<size_t>(node)].steps) step->run(place);
+    if (!kept || !skips_)
+      for (const auto& step : code.preparations) step->run(place);
+    if (unit.bundle != nullptr) return unit.bundle->run(stream, values_.data());
+    if (code.both != nullptr) return code.both->run(place);
+    for (const auto& step : code.steps) step->run(place);
   } catch (...) {
     rethrow_at(this, node);
   }
@@ -107,7 +194,8 @@ void plimsoll_program::queue(CUstream stream, CUdeviceptr arena, const CUdevicep
                              const CUdeviceptr* outputs, const CUdeviceptr* variables) {
   const Buffers buffers{arena, inputs, outputs, variables};
   place_values(buffers);
-  for (const int32_t node : order_) queue_node(stream, node, arena);
+  for (const Unit& unit : units_)
+    if (!skips_ || !is_kept(unit)) queue_unit(stream, unit, arena);
   queue_copies(stream, buffers);
 }
 
@@ -125,9 +213,16 @@ std::vector<Access> plimsoll_program::accesses_of(int32_t node, CUdeviceptr aren
 void plimsoll_program::queue_captured(CUstream stream, const Buffers& buffers) {
   place_values(buffers);
   std::vector<std::vector<Access>> accesses;
-  for (const int32_t node : order_) accesses.push_back(accesses_of(node, buffers.arena));
+  std::vector<const Unit*> units;
+  for (const Unit& unit : units_) {
+    if (skips_ && is_kept(unit)) continue;
+    units.push_back(&unit);
+    std::vector<Access>& all = accesses.emplace_back();
+    for (const int32_t node : unit.nodes)
+      for (const Access& one : accesses_of(node, buffers.arena)) all.push_back(one);
+  }
   queue_scheduled(stream, make_schedule(accesses),
-                  [&](size_t i, CUstream on) { queue_node(on, order_[i], buffers.arena); });
+                  [&](size_t i, CUstream on) { queue_unit(on, *units[i], buffers.arena); });
   queue_copies(stream, buffers);
 }
 
@@ -146,8 +241,20 @@ plimsoll_program::Buffers plimsoll_program::read_run(const plimsoll_run& run) {
   return b;
 }
 
+bool plimsoll_program::is_kept(const Unit& unit) const {
+  return kept_ != 0 && steady_.nodes[static_cast<size_t>(unit.nodes.front())];
+}
+
 void plimsoll_program::run(CUstream stream, const plimsoll_run& run) {
   const Buffers b = read_run(run);
+  const bool steady = run.size >= offsetof(plimsoll_run, steady) + sizeof run.steady && run.steady != 0;
+  skips_ = kept_ != 0 && has_kept_ && steady;
+  if (kept_ != 0 && !skips_) {
+    has_kept_ = false;
+    queue(stream, b.arena, b.inputs, b.outputs, b.variables);
+    has_kept_ = true;
+    return;
+  }
   const bool graphs = !device->options.no_graphs && captures();
   if (!graphs || !graphs_.launch(stream, buffers_, [&] { queue_captured(stream, b); }))
     queue(stream, b.arena, b.inputs, b.outputs, b.variables);
@@ -155,12 +262,16 @@ void plimsoll_program::run(CUstream stream, const plimsoll_run& run) {
 
 void plimsoll_program::profile(CUstream stream, const plimsoll_run& run, double* seconds) {
   const Buffers b = read_run(run);
+  skips_ = kept_ != 0 && has_kept_ && run.size >= offsetof(plimsoll_run, steady) + sizeof run.steady &&
+           run.steady != 0;
   Stopwatch watch;
   place_values(b);
-  for (const int32_t node : order_) {
+  for (const Unit& unit : units_) {
+    if (skips_ && is_kept(unit)) continue;
     watch.start(stream);
-    queue_node(stream, node, b.arena);
-    seconds[node] += watch.stop(stream);
+    queue_unit(stream, unit, b.arena);
+    const double spent = watch.stop(stream);
+    for (const int32_t node : unit.nodes) seconds[node] += spent / static_cast<double>(unit.nodes.size());
   }
   queue_copies(stream, b);
 }
@@ -175,6 +286,10 @@ bool plimsoll_program::captures() const {
 std::string plimsoll_program::kernel_name(int32_t node) const {
   const Code& code = code_[static_cast<size_t>(node)];
   if (code.steps.empty()) return code.op;
+  for (const Unit& unit : units_)
+    if (unit.bundle != nullptr && std::ranges::find(unit.nodes, node) != unit.nodes.end())
+      return concat(code.op, ", one of ", unit.nodes.size());
+  if (code.both != nullptr) return concat(code.both->name(), " and sum");
   std::string name = code.steps.front()->name();
   if (code.steps.size() > 1) name += concat(" and ", code.steps.size() - 1, " more");
   return name;

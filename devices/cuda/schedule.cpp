@@ -11,13 +11,6 @@ namespace {
 
 constexpr size_t kNone = static_cast<size_t>(-1);
 
-bool conflict(const std::vector<Access>& a, const std::vector<Access>& b) {
-  for (const Access& x : a)
-    for (const Access& y : b)
-      if ((x.written || y.written) && x.begin < y.end && y.begin < x.end) return true;
-  return false;
-}
-
 // Streams and events that live as long as a capture.
 class Helpers {
  public:
@@ -49,6 +42,13 @@ void wait(CUstream stream, CUevent event) {
 }
 
 }  // namespace
+
+bool conflict(const std::vector<Access>& a, const std::vector<Access>& b) {
+  for (const Access& x : a)
+    for (const Access& y : b)
+      if ((x.written || y.written) && x.begin < y.end && y.begin < x.end) return true;
+  return false;
+}
 
 std::vector<Slot> make_schedule(std::span<const std::vector<Access>> accesses) {
   std::vector<Slot> slots(accesses.size());

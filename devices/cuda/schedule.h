@@ -19,6 +19,9 @@ struct Access {
   bool written;
 };
 
+// Whether one of them writes what the other reads or writes.
+bool conflict(const std::vector<Access>& a, const std::vector<Access>& b);
+
 struct Slot {
   size_t stream;
   std::vector<size_t> waits;  // for these nodes, all of other streams

@@ -42,6 +42,7 @@ static options read_options(void) {
   o.alignment = option(list, "alignment", 0);
   o.fused_nodes = option(list, "fused_nodes", 0);
   o.fused_arguments = option(list, "fused_arguments", 0);
+  o.joins = (int)option(list, "joins", 0);
   return o;
 }
 
@@ -100,6 +101,8 @@ int32_t device_limits(plimsoll_device* device, plimsoll_limits* limits, plimsoll
   limits->alignment = device->options.alignment;
   limits->fused_nodes = (int32_t)device->options.fused_nodes;
   limits->fused_arguments = (int32_t)device->options.fused_arguments;
+  if (limits->size >= offsetof(plimsoll_limits, joins) + sizeof limits->joins)
+    limits->joins = device->options.joins;
   return PLIMSOLL_OK;
 }
 

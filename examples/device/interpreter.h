@@ -29,6 +29,7 @@ typedef struct options {
   int64_t slow;    /* microseconds that each node sleeps before it runs */
   /* Of plimsoll_limits; what goes beyond is refused. */
   int64_t alignment, fused_nodes, fused_arguments;
+  int joins; /* of plimsoll_limits: it only says so, to see how the engine then orders nodes */
 } options;
 
 typedef struct counters {

@@ -24,7 +24,7 @@ static struct {
      copy_to_host,     event_create,      event_destroy,     event_record,
      event_wait,       event_sync,        support,           program_compile,
      program_destroy,  program_plan,      program_run,       program_kernel_name,
-     program_profile,  host_allocate,     host_free},
+     program_profile,  host_allocate,     host_free,         NULL},
     {0},
 };
 
