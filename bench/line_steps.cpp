@@ -1,6 +1,7 @@
 // What a step takes under a line: each model at 50, 30 and 20 % of the arena it has without one, and the
 // least there is.
-//   line_steps [--plan] [--rounds N] [MODEL ...]       --plan: what the planner expects, without running
+//   line_steps [--plan] [--rounds N] [--json FILE] [MODEL ...]
+// --plan: what the planner expects, without running. --json: one object per line, for bench/line.py.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -23,6 +24,7 @@ double since(Clock::time_point start) { return std::chrono::duration<double>(Clo
 struct Contender {
   int share;
   models::Weights weights{};
+  MemoryReport memory{};
   std::unique_ptr<Program> program = nullptr;
   std::vector<Tensor> outputs = std::vector<Tensor>(1);
   std::vector<double> seconds = {};
@@ -31,8 +33,33 @@ struct Contender {
 struct Arguments {
   bool plan = false;
   int rounds = 9;
+  std::string json = {};
   std::vector<std::string> models = {};
 };
+
+// Those that the line is measured on: shallow and deep, with and without batch normalisation, recurrent,
+// wide.
+constexpr const char* kModels[] = {"cnn64bn_b32", "cnn100_b512", "resnet50_b8", "mobilenetv2_b16",
+                                   "unet_b4",     "vgg16_b16",   "bert_b4",     "lstm_b32"};
+
+int64_t bytes_of(const std::vector<Tensor>& tensors) {
+  int64_t sum = 0;
+  for (const Tensor& t : tensors) sum += byte_size(t.dtype(), t.shape());
+  return sum;
+}
+
+// `seconds` 0: not run.
+void write_json(std::FILE* file, std::string_view model, const Contender& c, int64_t batch, double seconds) {
+  const MemoryReport& m = c.memory;
+  std::fprintf(file,
+               "{\"model\": \"%s\", \"share\": %d, \"fits\": %s, \"arena\": %lld, \"total\": %lld, "
+               "\"parts\": %lld, \"again\": %lld, \"expected\": %.4f, \"seconds\": %.6f}\n",
+               std::string(model).c_str(), c.share, m.fits ? "true" : "false",
+               static_cast<long long>(m.arena),
+               static_cast<long long>(m.arena + m.variables + m.constants + m.program + batch),
+               static_cast<long long>(m.parts), static_cast<long long>(m.again),
+               1 + m.extra_seconds / m.seconds, seconds);
+}
 
 void print_plan(const Contender& c, int64_t all, double planning, const MemoryReport& m) {
   std::printf(
@@ -74,25 +101,36 @@ void run_model(const models::Model& model, const Arguments& a) {
     const MemoryReport m = Program::forecast(graph, options);
     if (share == 100) all = m.arena;
     print_plan(*c, all, since(start), m);
-    if (!m.fits || a.plan) continue;
-    c->program = std::make_unique<Program>(Program::compile(graph, options));
-    c->program->run(inputs, c->outputs);
+    c->memory = m;
+    if (m.fits && !a.plan) {
+      options.recipe = m.recipe;
+      c->program = std::make_unique<Program>(Program::compile(graph, options));
+      c->program->run(inputs, c->outputs);
+    }
     list.push_back(std::move(c));
   }
   print_least(model, all);
   for (int round = 0; round < a.rounds; ++round) {
     for (const auto& c : list) {
+      if (!c->program) continue;
       const auto start = Clock::now();
       c->program->run(inputs, c->outputs);
       c->seconds.push_back(since(start));
     }
   }
   double unlimited = 0;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
+      a.json.empty() ? nullptr : std::fopen(a.json.c_str(), "a"), std::fclose);
   for (const auto& c : list) {
+    if (!c->program) {
+      if (file) write_json(file.get(), model.name, *c, bytes_of(inputs), 0);
+      continue;
+    }
     std::nth_element(c->seconds.begin(), c->seconds.begin() + a.rounds / 2, c->seconds.end());
     const double median = c->seconds[static_cast<size_t>(a.rounds / 2)];
     if (c->share == 100) unlimited = median;
     std::printf("  %3d %%: %9.2f ms a step, %.3fx\n", c->share, 1e3 * median, median / unlimited);
+    if (file) write_json(file.get(), model.name, *c, bytes_of(inputs), median);
   }
   std::fflush(stdout);
 }
@@ -103,14 +141,14 @@ Arguments parse(int argc, char** argv) {
     const std::string arg = argv[i];
     if (arg == "--plan")
       a.plan = true;
+    else if (arg == "--json" && i + 1 < argc)
+      a.json = argv[++i];
     else if (arg == "--rounds" && i + 1 < argc)
       a.rounds = std::max(1, std::atoi(argv[++i]));
     else
       a.models.push_back(arg);
   }
-  if (a.models.empty()) {
-    for (const models::Model& m : models::bench_models()) a.models.emplace_back(m.name);
-  }
+  if (a.models.empty()) a.models = {std::begin(kModels), std::end(kModels)};
   return a;
 }
 

@@ -10,8 +10,8 @@
  *      needs.
  *   3. program_plan() gets the order of nodes and the place of every value.
  *   4. program_run() runs all of it, once per step, on a stream.
- * The engine owns every buffer: arena, inputs, outputs, variables, constants. A plug-in allocates nothing that
- * grows with the program or the data except code.
+ * The engine owns every buffer: arena, inputs, outputs, variables, constants. A plug-in allocates nothing
+ * that grows with the program or the data except code.
  *
  * Nothing throws or exits across this border: a function that can fail takes a plimsoll_error to fill in. All
  * functions may be called from any thread; one stream, and one program, by one thread at a time. Work on a
@@ -32,7 +32,7 @@ extern "C" {
  * ever added, at the end: `size` says how much of a struct its maker knows. What is beyond the size of the
  * other side is as if it were null or zero. */
 #define PLIMSOLL_DEVICE_MAJOR 2
-#define PLIMSOLL_DEVICE_MINOR 0
+#define PLIMSOLL_DEVICE_MINOR 1
 
 /* Kinds of errors: 0 is success; the others are those of plimsoll::ErrorKind, from 1. */
 enum {
@@ -125,9 +125,9 @@ typedef struct plimsoll_attr {
   plimsoll_type type;
   const void* data;
   const struct plimsoll_graph* graph;
-  /* The graph, compiled by program_compile() and planned: the node runs it with an arena of arena_bytes, which
-   * it asks for as part of its scratch. Lives as long as the program with the node. Null in support(), and for
-   * the body of a "fused" node, which the device runs as it likes. */
+  /* The graph, compiled by program_compile() and planned: the node runs it with an arena of arena_bytes,
+   * which it asks for as part of its scratch. Lives as long as the program with the node. Null in support(),
+   * and for the body of a "fused" node, which the device runs as it likes. */
   plimsoll_program* program;
   int64_t arena_bytes;
 } plimsoll_attr;
@@ -165,6 +165,7 @@ typedef struct plimsoll_graph {
   int32_t input_count;
   int32_t output_count;
   int32_t variable_count;
+  int32_t update_count; /* variables that a run writes */
 } plimsoll_graph;
 
 /* Where the bytes of a value are. */
@@ -191,14 +192,17 @@ typedef struct plimsoll_place_copy {
 typedef struct plimsoll_plan {
   uint32_t size;
   int32_t order_count;
-  const int32_t* order;          /* the nodes that run; neither constants nor aliases are among them */
-  const plimsoll_place* places;  /* one per value */
-  const int64_t* scratch;        /* one per node: its offset in the arena */
+  const int32_t* order;         /* the nodes that run; neither constants nor aliases are among them */
+  const plimsoll_place* places; /* one per value */
+  const int64_t* scratch;       /* one per node: its offset in the arena */
   const plimsoll_place_copy* copies;
   int32_t copy_count;
   int64_t arena_bytes;
   /* Where the constants are as long as the program lives: one per node, null slices for all others. */
   const plimsoll_slice* constants;
+  /* As many bytes as program_kept() asked for, for as long as the program lives; a null slice if it gets
+   * none: then it does without. */
+  plimsoll_slice kept;
 } plimsoll_plan;
 
 /* Where the bytes are in this run. */
@@ -208,6 +212,9 @@ typedef struct plimsoll_run {
   const plimsoll_slice* inputs; /* one per input of the graph, and so on */
   const plimsoll_slice* outputs;
   const plimsoll_slice* variables;
+  /* 1: variables and constants are what they were in the last run that went well; what was made of them
+   * alone, and kept, still holds. */
+  int32_t steady;
 } plimsoll_run;
 
 /* What a device can do with a node. */
@@ -231,6 +238,9 @@ typedef struct plimsoll_limits {
   int32_t fused_nodes;     /* most members of a "fused" node */
   int32_t fused_arguments; /* most inputs and outputs of one */
   int64_t alignment;       /* of places in the arena, in bytes, a power of two; 64 at least */
+  /* 1: small nodes of one kind that follow each other run as one. The engine then casts weights at the
+   * beginning and updates small variables at the end, unless that costs much memory. */
+  int32_t joins;
 } plimsoll_limits;
 
 /* Functions that return a pointer return null on failure, others an error kind. Texts are cut to `size`
@@ -296,6 +306,10 @@ typedef struct plimsoll_device_table {
   /* (may be null) Bytes of the host that the device copies from and to without waiting: page-locked. */
   void* (*host_allocate)(plimsoll_device* device, int64_t bytes, plimsoll_error* error);
   void (*host_free)(plimsoll_device* device, void* bytes);
+
+  /* (may be null) Bytes in which the program would keep what depends on variables and constants alone, such as
+   * weights in the layout of its kernels, from run to run. Called before program_plan(). */
+  int64_t (*program_kept)(plimsoll_program* program);
 } plimsoll_device_table;
 
 /* The one symbol of a plug-in. `major` is the engine's; null if the plug-in cannot serve it. The table lives

@@ -31,6 +31,9 @@ class MemoryLineError : public Error {
     int64_t least = 0;  // the least line that would do
     int64_t batch = 0;  // the batch asked for, and the largest that fits; 0: not known, or none
     int64_t largest_batch = 0;
+    // In how many parts the batch would fit with consent to them (micro_batch "auto"); 0: it would not, or
+    // they were allowed.
+    int64_t parts = 0;
     std::vector<std::pair<std::string, int64_t>> layers = {};  // that weigh most, heaviest first
   };
   MemoryLineError(std::string_view place, std::string_view message, Numbers numbers);

@@ -18,6 +18,7 @@ namespace plimsoll {
 
 class Arena;
 class Device;
+struct Recipe;
 
 struct CompileOptions {
   int threads = 0;                       // 0: all cores this process may use
@@ -36,6 +37,9 @@ struct CompileOptions {
   // else fits under the line, the batch is cut into ranges of rows that run one after the other, and sums
   // over it are added up range by range. The batch: the first axis of the inputs.
   bool micro_batch = false;
+  // What forecast() found for the same graph and options (MemoryReport::recipe): nothing is searched, that is
+  // made. Empty: it is searched for here.
+  std::shared_ptr<const Recipe> recipe;
   // For tests.
   int64_t parts = 0;               // cut the batch into so many ranges, line or not
   bool reference_kernels = false;  // take each op's last kernel
@@ -60,6 +64,7 @@ struct MemoryReport {
   double seconds = 0;     // of a step without them, estimated
   double extra_seconds = 0;  // of what runs again, by the same estimate
   double least_extra = 0;    // no plan of the same order takes fewer of these
+  std::shared_ptr<const Recipe> recipe = {};  // for CompileOptions: how this is made
 };
 
 // A stretch of steps in which a value, or the scratch of a step, has its bytes in the arena.

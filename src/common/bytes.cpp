@@ -53,8 +53,10 @@ int64_t parse_bytes(std::string_view text, int64_t whole) {
   }
   const bool percent = unit == "%";
   const double bytes = percent ? number / 100 * static_cast<double>(whole) : number * unit_bytes(unit);
-  const bool sound = !copy.empty() && std::isdigit(static_cast<unsigned char>(copy[0])) != 0 &&
-                     std::isfinite(bytes) && bytes >= 1 && bytes < 0x1p62 && (!percent || number <= 100);
+  const bool hexadecimal = copy.find_first_of("xX") != std::string::npos;
+  const bool sound = !copy.empty() && !hexadecimal &&
+                     std::isdigit(static_cast<unsigned char>(copy[0])) != 0 && std::isfinite(bytes) &&
+                     bytes >= 1 && bytes < 0x1p62 && (!percent || number <= 100);
   require(sound, "memory", "expected a size such as 4GiB, 300MB or 60%, got '", text, "'");
   return static_cast<int64_t>(bytes);
 }

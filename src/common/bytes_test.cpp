@@ -28,7 +28,7 @@ TEST(ParseBytes, ReadsSizesAsPeopleWriteThem) {
   EXPECT_EQ(parse_bytes("500 MB", 0), 500'000'000);
   EXPECT_EQ(parse_bytes("1024", 0), 1024);
   EXPECT_EQ(parse_bytes("60%", 1000), 600);
-  for (const char* bad : {"", "GiB", "-1G", "0", "120%", "4 parsecs", "nan", "1e40", "2GiBx"}) {
+  for (const char* bad : {"", "GiB", "-1G", "0", "120%", "4 parsecs", "nan", "1e40", "2GiBx", "0x100MiB"}) {
     EXPECT_THROW(parse_bytes(bad, 1000), Error) << bad;
   }
 }

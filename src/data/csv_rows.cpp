@@ -14,8 +14,14 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 }  // namespace
 
 CsvRows::CsvRows(FileSource file, char delimiter) : file_(std::move(file)), delimiter_(delimiter) {
-  if (refill() && block_.text().starts_with(kByteOrderMark))
-    at_ = static_cast<int64_t>(kByteOrderMark.size());
+  if (!refill()) return;
+  if (block_.text().starts_with(kByteOrderMark)) at_ = static_cast<int64_t>(kByteOrderMark.size());
+  for (const std::string_view mark : {"\xFF\xFE", "\xFE\xFF"}) {
+    if (block_.text().starts_with(mark))
+      fail(ErrorKind::bad_file, file_.name(),
+           "expected UTF-8, got UTF-16. Save it as UTF-8 (in Excel: \"CSV UTF-8\"), or: iconv -f UTF-16 -t "
+           "UTF-8");
+  }
 }
 
 bool CsvRows::refill() {

@@ -73,6 +73,17 @@ TEST_F(Csv, ColumnsGoByNameAndNumber) {
   EXPECT_EQ(values(bare.x[0]), (Values{1, 3}));
 }
 
+TEST_F(Csv, Utf16IsNamed) {
+  for (const std::string mark : {"\xFF\xFE", "\xFE\xFF"}) {
+    try {
+      csv(mark + "a,b\n1,2\n", {.label = {"b"}});
+      FAIL();
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find("UTF-16"), std::string::npos) << e.what();
+    }
+  }
+}
+
 TEST_F(Csv, QuotesLineEndsBlanksAndMarksAreUnderstood) {
   const Dataset data =
       csv("\xEF\xBB\xBF\"a\",\"b \"\"x\"\"\",\"c\nd\"\r\n\"1\", 2 ,3\r\n\r\n\n+4,-5e-1,\"6\"\r",

@@ -42,6 +42,7 @@ CGraph::CGraph(const Graph& graph, std::span<const DeviceProgram::Part> parts) :
   list(values_of(graph.inputs()), graph_.inputs, graph_.input_count);
   list(values_of(graph.outputs()), graph_.outputs, graph_.output_count);
   list(values_of(graph.variables()), graph_.variables, graph_.variable_count);
+  graph_.update_count = static_cast<int32_t>(graph.updates().size());
   finish();
 }
 

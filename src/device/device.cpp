@@ -282,6 +282,7 @@ void Device::queue(const DeviceProgram& program, const DeviceRun& run, double* s
   c.inputs = slices(run.inputs, slices_[0]);
   c.outputs = slices(run.outputs, slices_[1]);
   c.variables = slices(run.variables, slices_[2]);
+  c.steady = run.steady ? 1 : 0;
   ++s.runs;
   for (const auto& list : {run.inputs, run.outputs, run.variables}) {
     for (const DeviceBuffer* b : list) b->used_ = s.runs;

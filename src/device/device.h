@@ -78,18 +78,21 @@ class DeviceProgram {
   friend class Device;
   DeviceProgram(std::shared_ptr<Device> device, const Graph& graph, std::span<const Part> parts);
   void load_constants(const Graph& graph);
+  void allocate_kept();
 
   std::shared_ptr<Device> device_;
   plimsoll_program* object_ = nullptr;
   std::vector<int64_t> scratch_;
   std::vector<std::string> names_;       // of the nodes: "dense_1/dot_general"
   std::vector<DeviceBuffer> constants_;  // one per node; empty for all others
+  DeviceBuffer kept_;                    // what it makes of weights alone
   int64_t arena_bytes_ = 0;
 };
 
 // The buffers of one run, in the graph's order.
 struct DeviceRun {
   std::span<const DeviceBuffer*const> inputs, outputs, variables;
+  bool steady = false;  // the variables are what they were in the program's last run
 };
 
 class Device : public std::enable_shared_from_this<Device> {

@@ -23,6 +23,7 @@ class PluginCapabilities final : public Capabilities {
     if (limits.fused_nodes > 0) limits_.fused_nodes = static_cast<size_t>(limits.fused_nodes);
     if (limits.fused_arguments > 0)
       limits_.fused_inputs = limits_.fused_arguments = static_cast<size_t>(limits.fused_arguments);
+    limits_.joins = limits.joins != 0;
     if (limits.alignment <= limits_.alignment) return;
     require(limits.alignment <= (1 << 20) && std::has_single_bit(static_cast<uint64_t>(limits.alignment)),
             table.name, "expected an alignment that is a power of two, got ", limits.alignment);

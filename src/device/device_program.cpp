@@ -5,6 +5,7 @@
 #include "device/plugin_library.h"
 #include "plan/plan.h"
 #include "plimsoll/contents.h"
+#include "plimsoll/error.h"
 
 namespace plimsoll {
 
@@ -42,6 +43,18 @@ void DeviceProgram::load_constants(const Graph& graph) {
     const void* const from = read_bytes(value);
     constants_[n] = device_->allocate(bytes, Owner::programs);
     device_->upload(constants_[n], from, bytes);
+  }
+}
+
+// Bytes that may be spared: under a line, and where there is no room, it does without.
+void DeviceProgram::allocate_kept() {
+  if (!device_->table_.program_kept || device_->account().limit() != account::kNoLimit) return;
+  const int64_t bytes = device_->table_.program_kept(object_);
+  if (bytes <= 0) return;
+  try {
+    kept_ = device_->allocate(bytes, Owner::weights);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::out_of_memory) throw;
   }
 }
 
@@ -90,7 +103,9 @@ struct CPlan {
 
 void DeviceProgram::place(const Graph& graph, const Plan& plan, bool whole) {
   load_constants(graph);
-  const CPlan c(graph, plan, constants_);
+  if (whole) allocate_kept();
+  CPlan c(graph, plan, constants_);
+  c.get.kept = kept_.slice();
   device_->call([&](plimsoll_error* e) { return device_->table_.program_plan(object_, &c.get, e); });
   if (!whole) return;
   const std::lock_guard lock(device_->mutex_);

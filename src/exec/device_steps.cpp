@@ -59,53 +59,57 @@ void check_runs(const Graph& graph, const Device& device) {
 
 }  // namespace
 
-// The device compiles the graph once more with the nodes in it that run again.
-void DeviceSteps::make_fit(Code& code, Device& device, const PlanOptions& options, int64_t line,
-                           std::span<const DeviceProgram::Part> parts) {
-  LinePlan made = plan_under(code.graph, std::move(code.plan), code.program->scratch(), options, line);
-  code.line = made.report;
-  if (made.cloned) {
-    code.again = repeated(made.cloned->from);
-    code.graph = std::move(made.cloned->graph);
-    code.program = nullptr;
-    code.program = device.compile(code.graph, parts);
-  }
-  code.plan = std::move(made.plan);
+std::vector<DeviceProgram::Part> DeviceSteps::Code::programs() const {
+  std::vector<DeviceProgram::Part> list;
+  for (size_t i = 0; i < parts.size(); ++i)
+    list.push_back({bodies[i], parts[i]->program.get(), parts[i]->plan.arena_bytes()});
+  return list;
 }
 
-DeviceSteps::Code DeviceSteps::make_code(Graph graph, Device& device, PlanOptions options, Use use,
-                                         const ArenaLine& line) {
+DeviceSteps::Code DeviceSteps::make_code(Graph graph, Device& device, PlanOptions options, bool part) {
   options.can = &device.capabilities();
   check_runs(graph, device);
   Code code{std::move(graph), {}, nullptr, {}};
-  std::vector<DeviceProgram::Part> parts;
   for (const Node& node : code.graph.nodes()) {
     if (node.op->name == "fused") continue;  // the device looks into the body itself
     for (const auto& [name, value] : node.attrs) {
       const auto* body = std::get_if<std::shared_ptr<const Graph>>(&value);
       if (!body || !*body) continue;
       code.parts.push_back(std::make_unique<Code>(
-          make_code(run_passes(**body, {}, device.capabilities()), device, options, Use::part, nullptr)));
-      const Code& part = *code.parts.back();
-      parts.push_back({body->get(), part.program.get(), part.plan.arena_bytes()});
+          make_code(run_passes(**body, {}, device.capabilities()), device, options, true)));
+      code.bodies.push_back(body->get());
     }
   }
-  code.program = device.compile(code.graph, parts);
+  code.program = device.compile(code.graph, code.programs());
   code.plan = Plan::make(code.graph, code.program->scratch(), options);
-  make_fit(code, device, options, line ? line(code.plan.arena_bytes(), 0) : kNoLine, parts);
-  if (use != Use::forecast) code.program->place(code.graph, code.plan, use == Use::whole);
+  if (part) code.program->place(code.graph, code.plan, false);
   return code;
 }
 
-DeviceSteps::DeviceSteps(Graph graph, std::shared_ptr<Device> device, const PlanOptions& options,
-                         const ArenaLine& line, bool ready)
+DeviceSteps::DeviceSteps(Graph graph, std::shared_ptr<Device> device, const PlanOptions& options)
     : device_(std::move(device)),
-      code_(make_code(std::move(graph), *device_, options, ready ? Use::whole : Use::forecast, line)),
+      code_(make_code(std::move(graph), *device_, options, false)),
       places_(code_.graph.inputs().size()) {
   for (size_t i = 0; i < code_.graph.variables().size(); ++i) {
     if (is_updated(code_.graph, code_.graph.variables()[i].value)) updated_.push_back(i);
   }
 }
+
+std::vector<int64_t> DeviceSteps::scratch() const {
+  const std::span<const int64_t> bytes = code_.program->scratch();
+  return {bytes.begin(), bytes.end()};
+}
+
+// The device compiles the graph once more with the nodes in it that run again.
+void DeviceSteps::repeat(ExecPlan execs) {
+  code_.again = repeated(execs.cloned.from);
+  code_.graph = std::move(execs.cloned.graph);
+  code_.plan = std::move(execs.plan);
+  code_.program = nullptr;
+  code_.program = device_->compile(code_.graph, code_.programs());
+}
+
+void DeviceSteps::make_ready() { code_.program->place(code_.graph, code_.plan, true); }
 
 const DeviceBuffer& DeviceSteps::input(size_t i, const Tensor& tensor) {
   Buffer& bytes = *tensor.buffer();
@@ -125,7 +129,21 @@ DeviceRun DeviceSteps::bind(std::span<const Tensor> inputs, std::span<const Tens
   for (const GraphVariable& v : graph().variables()) variables_.push_back(&variable(device_, v.storage));
   for (size_t i = 0; i < inputs.size(); ++i) inputs_.push_back(&input(i, inputs[i]));
   for (const Tensor& t : outputs) outputs_.push_back(&copy_on(device_, t).buffer());
-  return {inputs_, outputs_, variables_};
+  return {inputs_, outputs_, variables_, steady()};
+}
+
+// Whether variables are what they were when this was asked last. Those that someone may write without saying
+// so count as changed.
+bool DeviceSteps::steady() {
+  bool same = !versions_.empty() && versions_.back() == device_->failures();
+  versions_.resize(graph().variables().size() + 1);
+  for (size_t i = 0; i + 1 < versions_.size(); ++i) {
+    const Buffer& bytes = *graph().variables()[i].storage.buffer();
+    same = same && !bytes.exposed() && versions_[i] == bytes.version();
+    versions_[i] = bytes.version();
+  }
+  versions_.back() = device_->failures();
+  return same;
 }
 
 void DeviceSteps::written(const Tensor& tensor) {

@@ -17,18 +17,19 @@ namespace plimsoll {
 class DeviceSteps final : public Steps {
  public:
   // Requires: passes have run for this device. Throws Error{unsupported} naming op and device if there is a
-  // node that it has no code for. `ready`: else memory is planned, but little is taken and it cannot run.
-  DeviceSteps(Graph graph, std::shared_ptr<Device> device, const PlanOptions& options, const ArenaLine& line,
-              bool ready = true);
+  // node that it has no code for. Memory is planned; little is taken before make_ready().
+  DeviceSteps(Graph graph, std::shared_ptr<Device> device, const PlanOptions& options);
 
   const Graph& graph() const override { return code_.graph; }
   const Plan& plan() const override { return code_.plan; }
-  const LineReport& line() const override { return code_.line; }
   bool runs_again(size_t step) const override {
     return !code_.again.empty() && code_.again[plan().order()[step]];
   }
-  size_t size() const override { return plan().order().size(); }
-  int64_t bytes() const override { return graph_bytes(graph()); }
+  int64_t bytes() const override { return graph_bytes(graph().nodes().size()); }
+  std::vector<int64_t> scratch() const override;
+  void repeat(ExecPlan execs) override;
+  void make_ready() override;
+  Graph take_graph() override { return std::move(code_.graph); }
   void run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) override;
   void run_timed(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                  std::span<double> seconds) override;
@@ -41,19 +42,17 @@ class DeviceSteps final : public Steps {
     std::vector<std::unique_ptr<Code>> parts;
     std::unique_ptr<DeviceProgram> program;
     Plan plan;
-    LineReport line = {};
-    std::vector<bool> again = {};  // by node; empty: none
+    std::vector<bool> again = {};                       // by node; empty: none
+    std::vector<DeviceProgram::Part> programs() const;  // of the parts
+    std::vector<const Graph*> bodies = {};              // of the parts, as nodes name them
   };
-  enum class Use { whole, part, forecast };
-  static Code make_code(Graph graph, Device& device, PlanOptions options, Use use, const ArenaLine& line);
-  static void make_fit(Code& code, Device& device, const PlanOptions& options, int64_t line,
-                       std::span<const DeviceProgram::Part> parts);
+  static Code make_code(Graph graph, Device& device, PlanOptions options, bool part);
 
-  int64_t scratch_bytes(NodeId node) const override { return code_.program->scratch()[node]; }
   DeviceRun bind(std::span<const Tensor> inputs, std::span<const Tensor> outputs);
   const DeviceBuffer& input(size_t i, const Tensor& tensor);
   void written(const Tensor& tensor);
   void finish(std::span<const Tensor> outputs);
+  bool steady();
 
   std::shared_ptr<Device> device_;
   Code code_;
@@ -61,6 +60,7 @@ class DeviceSteps final : public Steps {
   size_t turn_ = 0;
   std::vector<const DeviceBuffer*> inputs_, outputs_, variables_;  // of the run being queued
   std::vector<size_t> updated_;                                    // indices of variables
+  std::vector<uint64_t> versions_;  // of variables in the last run, and the device's failures
 };
 
 }  // namespace plimsoll

@@ -1,18 +1,19 @@
 #include "plimsoll/program.h"
 
 #include <algorithm>
-#include <map>
+#include <functional>
 
 #include "common/log.h"
-#include "device/cpu/shared_primitives.h"
+#include "device/device.h"
 #include "exec/beat.h"
-#include "exec/fitted.h"
+#include "exec/choices.h"
 #include "exec/nonfinite.h"
 #include "exec/step_list.h"
 #include "memory/arena.h"
 #include "memory/budget.h"
 #include "memory/buffer.h"
 #include "memory/charge.h"
+#include "memory/host.h"
 #include "memory/line.h"
 #include "memory/planning.h"
 #include "plan/row_jobs.h"
@@ -22,76 +23,62 @@
 namespace plimsoll {
 namespace {
 
-MemoryReport report(const FittedSteps& fitted) {
-  const Steps& steps = *fitted.steps;
-  MemoryReport r;
-  r.arena = steps.plan().arena_bytes();
-  r.lower_bound = steps.plan().lower_bound();
-  r.program = steps.bytes();
-  r.kept = steps.kept();
-  const LineReport& line = fitted.line;
-  r.parts = fitted.parts;
-  r.fits = line.fits;
-  r.unlimited = line.unlimited;
-  r.seconds = line.seconds;
-  r.extra_seconds = line.extra_seconds;
-  r.least_extra = line.least_extra;
-  for (size_t i = 0; i < steps.size(); ++i) r.again += steps.runs_again(i);
-  for (const GraphVariable& v : steps.graph().variables())
-    r.variables += byte_size(v.storage.dtype(), v.storage.shape());
-  for (const Node& n : steps.graph().nodes()) {
-    for (const auto& [name, value] : n.attrs) {
-      if (const Tensor* t = std::get_if<Tensor>(&value)) r.constants += byte_size(t->dtype(), t->shape());
-    }
+// An arena of fewer bytes is not worth asking the system about.
+constexpr int64_t kMuch = 32 << 20;
+
+// What the lines around this thread leave for a Program and its arena, with what the arena has; what can be
+// made again goes first.
+int64_t room_left(int64_t wanted, const Arena* arena) {
+  const auto left = [&] {
+    int64_t bytes = account::left();
+    // Without a line, what the system has. Asked where it matters.
+    if (bytes == account::kNoLimit && wanted >= kMuch) bytes = line::room();
+    return bytes == account::kNoLimit ? kNoLine : bytes + (arena ? arena->bytes() : 0);
+  };
+  while (left() < wanted && account::reclaim()) {
   }
-  return r;
+  return left();
 }
 
-// Walks through the steps with what lies in the arena, by offset: an output in place of an input takes its
-// bytes over.
-std::vector<std::pair<std::string, int64_t>> layers_at_peak(const Graph& graph, const Plan& plan) {
-  std::map<int64_t, std::pair<ValueId, int64_t>> live, at_peak;
-  int64_t now = 0, peak = 0;
-  for (size_t step = 0; step < plan.order().size(); ++step) {
-    for (const ValueId v : graph.node(plan.order()[step]).outputs) {
-      if (plan.place(v).kind != Place::Kind::arena) continue;
-      auto& [value, bytes] = live[plan.place(v).at];
-      now += byte_size(graph.type(v).dtype, graph.type(v).shape) - bytes;
-      value = v;
-      bytes = byte_size(graph.type(v).dtype, graph.type(v).shape);
-    }
-    if (now > peak) {
-      peak = now;
-      at_peak = live;
-    }
-    for (const ValueId v : plan.dying(step)) {
-      const auto found = live.find(plan.place(v).at);
-      if (found == live.end()) continue;
-      now -= found->second.second;
-      live.erase(found);
-    }
+// What the arena may have, given what the Program holds beside it.
+using ArenaLine = std::function<int64_t(int64_t held)>;
+
+ArenaLine arena_line(const CompileOptions& o, const Choice& as_it_is) {
+  if (o.memory >= 0) return [line = o.memory](int64_t) { return line; };
+  if (o.device) {
+    const DeviceAccount& account = o.device->account();
+    const int64_t line = account.limit() == account::kNoLimit
+                             ? kNoLine
+                             : account.limit() - account.used() + o.device->arena_bytes();
+    return [line](int64_t) { return line; };
   }
-  std::map<std::string, int64_t> sums;
-  for (const auto& [offset, held] : at_peak)
-    sums[graph.node(graph.value(held.first).producer).layer] += held.second;
-  std::vector<std::pair<std::string, int64_t>> sorted(sums.begin(), sums.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  return sorted;
+  const int64_t wanted = host::round_up(as_it_is.arena, host::page_size()) + as_it_is.program;
+  const int64_t room = room_left(wanted, o.arena.get());
+  // An arena has whole pages; constants are there already.
+  return [room, constants = as_it_is.constants](int64_t held) {
+    const int64_t left = room - held + constants;
+    return room == kNoLine ? room : left - std::max<int64_t>(left, 0) % host::page_size();
+  };
 }
 
-void check_fits(const FittedSteps& fitted, const CompileOptions& options) {
-  if (fitted.line.fits) return;
-  const Steps& steps = *fitted.steps;
-  MemoryLineError::Numbers n{.need = fitted.line.unlimited, .least = steps.plan().arena_bytes()};
-  n.line = std::max<int64_t>(arena_line(options)(n.need, steps.bytes()), 0);
-  n.layers = layers_at_peak(steps.graph(), steps.plan());
-  const std::string how = fitted.parts > 1 ? concat("in ", fitted.parts, " parts of the batch")
-                                           : std::string("with values made again");
-  throw MemoryLineError("program",
-                        concat("the step needs ", memory_text(n.need), " for temporaries, at least ",
-                               memory_text(n.least), " ", how, "; the line leaves ", memory_text(n.line)),
-                        std::move(n));
+[[noreturn]] void refuse(Choices& choices, const CompileOptions& options, const ArenaLine& line) {
+  const auto fits = [&](int64_t arena, int64_t held) { return arena <= line(held); };
+  const Choice least = choices.smallest();
+  MemoryLineError::Numbers n{.need = choices.as_it_is().arena, .least = least.arena};
+  n.line = std::max<int64_t>(line(choices.as_it_is().held()), 0);
+  n.layers = choices.report(least, n.line).layers;
+  if (!options.micro_batch) {
+    choices.consent_to_parts();
+    if (const auto cut = choices.cheapest(fits)) n.parts = cut->recipe->parts;
+  }
+  const std::string how = least.recipe->parts > 1 ? concat("in ", least.recipe->parts, " parts of the batch")
+                                                  : std::string("with values made again");
+  throw MemoryLineError(
+      "program",
+      concat("the step needs ", memory_text(n.need), " for temporaries",
+             options.device ? concat(" on ", options.device->name()) : std::string(), ", at least ",
+             memory_text(n.least), " ", how, "; the line leaves ", memory_text(n.line), parts_text(n.parts)),
+      std::move(n));
 }
 
 // What is not exact is said.
@@ -117,8 +104,10 @@ bool share_bytes(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 struct Program::Body {
-  Body(FittedSteps fitted, std::shared_ptr<Arena> bytes)
-      : arena(std::move(bytes)), memory(report(fitted)), steps(std::move(fitted.steps)) {
+  Body(std::unique_ptr<Steps> made, MemoryReport report, std::shared_ptr<Arena> bytes)
+      : arena(std::move(bytes)), memory(std::move(report)), steps(std::move(made)) {
+    memory.lower_bound = steps->plan().lower_bound();
+    steps->set_expected_seconds(memory.seconds + memory.extra_seconds);
     charge.set(Owner::programs, memory.program);
   }
 
@@ -134,11 +123,25 @@ struct Program::Body {
 };
 
 std::unique_ptr<Program::Body> Program::Body::make(const Graph& graph, const CompileOptions& options) {
-  FittedSteps fitted = fit_steps(graph, options, true);
-  check_fits(fitted, options);
-  if (fitted.parts > 1 && options.parts == 0) say_parts(fitted.parts, batch_rows(graph));
+  std::shared_ptr<const Recipe> recipe = options.recipe;
+  std::unique_ptr<Steps> steps;
+  if (options.parts > 1) recipe = std::make_shared<Recipe>(forced_parts(graph, options));
+  if (recipe) {
+    steps = make_steps(graph, options, *recipe);
+  } else {
+    Choices choices(graph, options);
+    const ArenaLine line = arena_line(options, choices.as_it_is());
+    const auto choice = choices.cheapest([&](int64_t arena, int64_t held) { return arena <= line(held); });
+    if (!choice) refuse(choices, options, line);
+    recipe = choice->recipe;
+    steps = choices.take_steps(*choice);
+  }
+  if (recipe->parts > 1 && options.parts == 0) say_parts(recipe->parts, batch_rows(graph));
+  steps->make_ready();
   const bool own = options.device || !options.arena;
-  auto body = std::make_unique<Body>(std::move(fitted), own ? std::make_shared<Arena>(0) : options.arena);
+  MemoryReport report = report_of(graph, choice_of(*steps, std::move(recipe)));
+  auto body = std::make_unique<Body>(std::move(steps), std::move(report),
+                                     own ? std::make_shared<Arena>(0) : options.arena);
   if (options.device) return body;
   const InUse::Turn turn(body->arena->in_use(), "program", kOneAtATime);
   body->arena->ensure(body->steps->plan().arena_bytes());
@@ -194,7 +197,6 @@ Program::Body& Program::body() const {
 Program Program::compile(const Graph& graph, const CompileOptions& options) {
   line::ensure();
   try {
-    const SharedPrimitives shared;
     return Program(Body::make(graph, options));
   } catch (const std::bad_alloc&) {
     fail(ErrorKind::out_of_memory, "program", "no memory left to make a program of ", graph.nodes().size(),
@@ -204,11 +206,12 @@ Program Program::compile(const Graph& graph, const CompileOptions& options) {
 
 MemoryReport Program::forecast(const Graph& graph, const CompileOptions& options) {
   const account::Planning planning;
-  const SharedPrimitives shared;
-  const FittedSteps fitted = fit_steps(graph, options, false);
-  MemoryReport r = report(fitted);
-  r.layers = layers_at_peak(fitted.steps->graph(), fitted.steps->plan());
-  return r;
+  Choices choices(graph, options);
+  const ArenaLine line = arena_line(options, choices.as_it_is());
+  const auto fits = [&](int64_t arena, int64_t held) { return arena <= line(held); };
+  const std::optional<Choice> found = choices.cheapest(fits);
+  const Choice choice = found ? *found : choices.smallest();
+  return choices.report(choice, line(choice.held()));
 }
 
 void Program::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) {

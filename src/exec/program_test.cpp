@@ -126,6 +126,58 @@ TEST(Program, ALineTooLowIsAnErrorBeforeTheFirstRun) {
   EXPECT_NO_THROW(Program::compile(g));
 }
 
+// A chain of layers, with its gradient.
+Graph deep(int layers, const Tensor& weight) {
+  Graph g;
+  Tensor x = g.input("x", DType::f32, {512, 64});
+  const Tensor w = g.variable("w", weight);
+  Tensor y = x;
+  for (int i = 0; i < layers; ++i) y = tanh(matmul(y, w));
+  const Tensor loss = sum(y * y);
+  g.output("loss", loss);
+  const std::vector<Tensor> of = {w};
+  g.update(w, w - 0.01 * gradients(loss, of)[0]);
+  return g;
+}
+
+// What was found under a line is what is made, without looking for it again.
+TEST(Program, ARecipeIsMadeAsItWasForecast) {
+  const Tensor weight = Tensor::full(DType::f32, {64, 64}, 0.01);
+  const Graph g = deep(12, weight);
+  for (const bool parts : {false, true}) {
+    CompileOptions options;
+    options.micro_batch = parts;
+    options.memory = 0;
+    options.memory = Program::forecast(g, options).arena;
+    const MemoryReport f = Program::forecast(g, options);
+    ASSERT_TRUE(f.fits);
+    EXPECT_EQ(f.parts > 1, parts);
+    EXPECT_GT(f.parts + f.again, 1);
+    options.recipe = f.recipe;
+    options.memory = 0;
+    Program made = Program::compile(g, options);
+    EXPECT_EQ(made.memory().arena, f.arena);
+    EXPECT_EQ(made.memory().program, f.program);
+    EXPECT_EQ(made.memory().extra_seconds, f.extra_seconds);
+    const Tensor x = Tensor::full(DType::f32, {512, 64}, 0.5);
+    const float want =
+        values(Program::compile(deep(12, Tensor::full(DType::f32, {64, 64}, 0.01)))({&x, 1})[0])[0];
+    EXPECT_FLOAT_EQ(
+        values(Program::compile(deep(12, Tensor::full(DType::f32, {64, 64}, 0.01)), options)({&x, 1})[0])[0],
+        want);
+  }
+}
+
+TEST(Program, ARecipeOfAnotherGraphIsRefused) {
+  const Tensor weight = Tensor::full(DType::f32, {64, 64}, 0.01);
+  const Graph g = deep(12, weight), other = deep(5, weight), more = deep(20, weight);
+  CompileOptions options;
+  options.memory = Program::forecast(g).arena / 2;
+  options.recipe = Program::forecast(g, options).recipe;
+  EXPECT_THROW((void)Program::compile(other, options), Error);
+  EXPECT_THROW((void)Program::compile(more, options), Error);
+}
+
 TEST(Program, FloatsTooSmallCountAsZeroInsideAndStayOutside) {
   volatile float tiny = 1e-40f;
   Graph g;

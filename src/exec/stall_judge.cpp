@@ -84,8 +84,7 @@ double StallJudge::allowed() {
   const double usual = std::max(options_.least, kTimes * activity_.longest(doing));
   if (doing == Activity::Doing::data || doing == Activity::Doing::callbacks) return usual;
   double expected = 0;
-  activity_.beat.look(
-      [&](const Steps& steps, uint32_t) { expected = steps.line().seconds + steps.line().extra_seconds; });
+  activity_.beat.look([&](const Steps& steps, uint32_t) { expected = steps.expected_seconds(); });
   if (activity_.slower() == 0) return std::max(kLeastAtFirst * usual, kTimesAtFirst * expected);
   return std::max(usual, kTimes * expected * activity_.slower());
 }

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -150,6 +153,8 @@ TEST(StallWatch, EndsItsThread) {
 TEST(StallWatch, CanBeDestroyedInAForkedChild) {
   Activity activity;
   auto watch = std::make_unique<StallWatch>(activity, StallOptions{}, true);
+  std::this_thread::sleep_for(
+      std::chrono::milliseconds(50));  // the thread waits by now, or soon: either may be
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(20);

@@ -108,22 +108,23 @@ StallWatch::StallWatch(Activity& activity, const StallOptions& options, bool rai
 
 StallWatch::~StallWatch() {
   if (!thread_.joinable()) return;
-  if (::getpid() != process_) {  // the thread is the parent's, and may hold the mutex there
+  if (::getpid() != process_) {  // the thread is the parent's: it may hold the mutex there, and waits
     thread_.detach();
+    (void)signals_.release();
     return;
   }
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(signals_->mutex);
     stop_ = true;
   }
-  changed_.notify_one();
+  signals_->changed.notify_one();
   thread_.join();
 }
 
 void StallWatch::watch() noexcept {
   const int64_t self = thread_id();
-  std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, kPeriod, [&] { return stop_; })) {
+  std::unique_lock lock(signals_->mutex);
+  while (!signals_->changed.wait_for(lock, kPeriod, [&] { return stop_; })) {
     const double now = steady_seconds();
     if (judge_.moved(now) && !judge_.late(now)) continue;
     try {
@@ -142,7 +143,7 @@ void StallWatch::take(const StallReport& report) {
 }
 
 void StallWatch::raise_now() {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(signals_->mutex);
   due_ = false;
   throw StallError(*report_);
 }

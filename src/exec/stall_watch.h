@@ -7,6 +7,7 @@
 
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -42,8 +43,12 @@ class StallWatch {
   const bool raise_;
   const pid_t process_;
   std::atomic<bool> due_{false};
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  struct Signals {
+    std::mutex mutex;
+    std::condition_variable changed;
+  };
+  // Apart from the object, because a forked child must not destroy what the parent's thread waits on.
+  std::unique_ptr<Signals> signals_ = std::make_unique<Signals>();
   bool stop_ = false;
   std::optional<StallReport> report_;
   std::thread thread_;

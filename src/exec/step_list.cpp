@@ -13,6 +13,7 @@
 #include "exec/sub_program.h"
 #include "graph/capabilities.h"
 #include "memory/buffer.h"
+#include "memory/spill.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll {
@@ -76,9 +77,7 @@ class Alike {
 
 std::vector<Kernel> prepare_all(const Graph& graph, const StepOptions& options, bool* parallel) {
   std::vector<Kernel> kernels(graph.nodes().size());
-  StepOptions inside = options;
-  inside.line = nullptr;  // what a sub-graph takes is scratch of its node
-  const SubGraphCompiler compiler(inside);
+  const SubGraphCompiler compiler(options);
   const std::vector<const Tensor*> storage = steady_values(graph);
   Alike alike(graph);
   for (size_t n = 0; n < graph.nodes().size(); ++n) {
@@ -116,14 +115,16 @@ StepList::StepList(Graph graph, const StepOptions& options)
     : graph_(std::move(graph)),
       kernels_(prepare_all(graph_, options, &parallel_)),
       plan_(Plan::make(graph_, scratch_sizes(kernels_), options.plan)),
-      poison_(options.poison) {
-  make_fit(options);
+      poison_(options.poison) {}
+
+void StepList::make_ready() {
   steps_.reserve(plan_.order().size());
   for (const NodeId node : plan_.order()) add_step(node);
   for (const PlanCopy& copy : plan_.copies()) {
     const TensorType& t = graph_.type(copy.from);
     const uint32_t from = add_arg(copy.source);
-    copies_.push_back({from, add_arg(copy.to), static_cast<size_t>(byte_size(t.dtype, t.shape))});
+    const uint32_t to = add_arg(copy.to);
+    copies_.push_back({from, to, static_cast<size_t>(byte_size(t.dtype, t.shape)), spill::holds(args_[to])});
   }
   in_.resize(graph_.inputs().size());
   out_.resize(graph_.outputs().size());
@@ -131,22 +132,36 @@ StepList::StepList(Graph graph, const StepOptions& options)
     variables_.push_back(v.storage.buffer().get());
     if (is_updated(graph_, v.value)) updated_.push_back(variables_.back());
   }
+  find_spilled();
+}
+
+void StepList::find_spilled() {
+  for (const GraphVariable& v : graph_.variables()) {
+    Buffer& b = *v.storage.buffer();
+    if (!spill::holds(b.address())) continue;
+    LetGo last{0, b.address(), b.bytes()};
+    for (size_t i = 0; i < steps_.size(); ++i) {
+      const size_t end = i + 1 < steps_.size() ? steps_[i + 1].first_arg : args_.size();
+      for (size_t a = steps_[i].first_arg; a < end; ++a) {
+        if (args_[a] == last.address) last.step = i;
+      }
+    }
+    let_go_.push_back(last);
+  }
+  std::ranges::sort(let_go_, {}, &LetGo::step);
 }
 
 // A node that runs again has the kernel of its first run: kernels keep nothing from one run to the next.
-void StepList::make_fit(const StepOptions& options) {
-  const int64_t line = options.line ? options.line(plan_.arena_bytes(), bytes()) : kNoLine;
-  LinePlan made =
-      plan_under(graph_, std::move(plan_), scratch_sizes(kernels_), options.plan, line, options.threads);
-  plan_ = std::move(made.plan);
-  line_ = made.report;
-  if (!made.cloned) return;
+void StepList::repeat(ExecPlan execs) {
   std::vector<Kernel> kernels;
-  for (const NodeId n : made.cloned->from) kernels.push_back(kernels_[n]);
+  for (const NodeId n : execs.cloned.from) kernels.push_back(kernels_[n]);
   kernels_ = std::move(kernels);
-  again_ = repeated(made.cloned->from);
-  graph_ = std::move(made.cloned->graph);
+  again_ = repeated(execs.cloned.from);
+  graph_ = std::move(execs.cloned.graph);
+  plan_ = std::move(execs.plan);
 }
+
+std::vector<int64_t> StepList::scratch() const { return scratch_sizes(kernels_); }
 
 // Nodes that run again, and those alike, share theirs.
 template <class F>
@@ -158,7 +173,7 @@ void StepList::each_kernel(F f) const {
 }
 
 int64_t StepList::bytes() const {
-  int64_t sum = graph_bytes(graph_);
+  int64_t sum = graph_bytes(graph_.nodes().size());
   each_kernel([&](const Kernel& k) { sum += k.bytes; });
   return sum;
 }
@@ -218,6 +233,7 @@ void StepList::bind_arena(void* base) {
 }
 
 void StepList::bind(std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+  for (const LetGo& spilled : let_go_) spill::check_mine(spilled.address);
   for (Buffer* b : variables_) (void)b->data();  // from where they are newest
   for (size_t i = 0; i < in_.size(); ++i) in_[i] = inputs[i].buffer()->data();
   for (size_t i = 0; i < out_.size(); ++i) out_[i] = outputs[i].buffer()->overwrite();
@@ -239,14 +255,30 @@ void StepList::poison_dead(size_t step) {
 void StepList::run_steps(std::atomic<uint32_t>& beat) {
   if (poison_ && plan_.arena_bytes() > 0) std::memset(arena_, 0xFF, static_cast<size_t>(plan_.arena_bytes()));
   void* const* const args = args_.data();
+  size_t gone = 0;
   for (size_t i = 0; i < steps_.size(); ++i) {
     const Step& step = steps_[i];
     beat.store(static_cast<uint32_t>(i), std::memory_order_relaxed);
     step.run(step.state, args + step.first_arg);
     if (poison_) [[unlikely]]
       poison_dead(i);
+    if (gone < let_go_.size()) gone = let_go_after(i, gone);
   }
-  for (const BoundCopy& c : copies_) std::memmove(args_[c.to], args_[c.from], c.bytes);
+  copy_updates();
+}
+
+// From the entry `next` on; returns the first of a later step.
+size_t StepList::let_go_after(size_t step, size_t next) const {
+  for (; next < let_go_.size() && let_go_[next].step == step; ++next)
+    spill::let_go(let_go_[next].address, let_go_[next].bytes);
+  return next;
+}
+
+void StepList::copy_updates() {
+  for (const BoundCopy& c : copies_) {
+    std::memmove(args_[c.to], args_[c.from], c.bytes);
+    if (c.spilled) spill::let_go(args_[c.to], static_cast<int64_t>(c.bytes));
+  }
 }
 
 void StepList::run(void* const* inputs, void* const* outputs) {
@@ -267,13 +299,15 @@ void StepList::run(std::span<const Tensor> inputs, std::span<const Tensor> outpu
 
 void StepList::run_recorded(KernelRecorder& recorder) {
   Beat& beat = Beat::current();
+  size_t gone = 0;
   for (size_t i = 0; i < steps_.size(); ++i) {
     beat.step.store(static_cast<uint32_t>(i), std::memory_order_relaxed);
     const auto begin = KernelRecorder::Clock::now();
     steps_[i].run(steps_[i].state, args_.data() + steps_[i].first_arg);
     recorder.kernel(i, begin, KernelRecorder::Clock::now());
+    gone = let_go_after(i, gone);
   }
-  for (const BoundCopy& c : copies_) std::memmove(args_[c.to], args_[c.from], c.bytes);
+  copy_updates();
   recorder.end_run();
 }
 
@@ -308,7 +342,7 @@ void StepList::run_timed(std::span<const Tensor> inputs, std::span<const Tensor>
     steps_[i].run(steps_[i].state, args_.data() + steps_[i].first_arg);
     seconds[i] += std::chrono::duration<double>(Clock::now() - start).count();
   }
-  for (const BoundCopy& c : copies_) std::memmove(args_[c.to], args_[c.from], c.bytes);
+  copy_updates();
 }
 
 std::string StepList::step_name(size_t i) const {

@@ -24,7 +24,6 @@ struct StepOptions {
   bool reference_kernels = false;
   bool poison = false;
   PlanOptions plan;
-  ArenaLine line = nullptr;  // (optional) none
 };
 
 class StepList final : public Steps {
@@ -34,13 +33,15 @@ class StepList final : public Steps {
 
   const Graph& graph() const override { return graph_; }
   const Plan& plan() const override { return plan_; }
-  const LineReport& line() const override { return line_; }
-  bool runs_again(size_t step) const override { return !again_.empty() && again_[steps_[step].node]; }
-  size_t size() const override { return steps_.size(); }
+  bool runs_again(size_t step) const override { return !again_.empty() && again_[plan_.order()[step]]; }
   int64_t bytes() const override;
   int64_t kept() const override;
+  std::vector<int64_t> scratch() const override;
+  void repeat(ExecPlan execs) override;
+  void make_ready() override;
+  Graph take_graph() override { return std::move(graph_); }
 
-  // Sets where the arena lies; plan().arena_bytes() bytes from there are used.
+  // Requires: ready. Sets where the arena lies; plan().arena_bytes() bytes from there are used.
   void bind_arena(void* base);
   // Requires: the arena is bound.
   void run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) override;
@@ -69,13 +70,20 @@ class StepList final : public Steps {
   struct BoundCopy {
     uint32_t from, to;  // args
     size_t bytes;
+    bool spilled;  // what is written
+  };
+  struct LetGo {  // of a spilled variable, when this step has run: the last that works with it
+    size_t step;
+    void* address;
+    int64_t bytes;
   };
 
-  int64_t scratch_bytes(NodeId node) const override { return kernels_[node].scratch; }
-  void make_fit(const StepOptions& options);
   template <class F>
   void each_kernel(F f) const;
   void add_step(NodeId node);
+  void find_spilled();
+  size_t let_go_after(size_t step, size_t next) const;
+  void copy_updates();
   uint32_t add_arg(const Place& place);
   uint32_t add_arena_arg(int64_t offset);
   void bind(std::span<const Tensor> inputs, std::span<const Tensor> outputs);
@@ -89,13 +97,13 @@ class StepList final : public Steps {
   bool parallel_ = false;        // before the kernels, whose making sets it
   std::vector<Kernel> kernels_;  // one per node; empty for those that do not run
   Plan plan_;
-  LineReport line_;
   std::vector<bool> again_;  // by node; empty: none
   std::vector<Step> steps_;
   std::vector<void*> args_;
   std::vector<Patch> input_patches_, output_patches_;
   std::vector<ArenaArg> arena_args_;
   std::vector<BoundCopy> copies_;
+  std::vector<LetGo> let_go_;                 // by step
   std::vector<Buffer*> variables_, updated_;  // those that a run reads or writes, and writes
   std::vector<void*> in_, out_;               // of the run
   char* arena_ = nullptr;

@@ -9,10 +9,10 @@
 
 namespace plimsoll {
 
-int64_t graph_bytes(const Graph& graph) {
+int64_t graph_bytes(size_t nodes) {
   // About: tests/allocations/step_test.cpp holds it to what malloc sees, within a twentieth (0017).
   constexpr int64_t kNode = 3 << 10;
-  return kNode * static_cast<int64_t>(graph.nodes().size());
+  return kNode * static_cast<int64_t>(nodes);
 }
 
 std::string name_of_step(const Node& node, const std::string& kernel) {
@@ -25,6 +25,7 @@ bool is_updated(const Graph& graph, ValueId variable) {
 
 std::string Steps::text() const {
   std::string out;
+  const std::vector<int64_t> bytes = scratch();
   for (size_t i = 0; i < size(); ++i) {
     const NodeId id = plan().order()[i];
     out += concat(i, ": ", step_name(i), runs_again(i) ? " again ->" : " ->");
@@ -32,7 +33,7 @@ std::string Steps::text() const {
       const Place& p = plan().place(v);
       out += concat(" ", graph().type(v), p.kind == Place::Kind::arena ? concat("@", p.at) : std::string());
     }
-    if (scratch_bytes(id) > 0) out += concat(" scratch ", scratch_bytes(id), "@", plan().scratch(id));
+    if (bytes[id] > 0) out += concat(" scratch ", bytes[id], "@", plan().scratch(id));
     out += "\n";
   }
   for (const PlanCopy& c : plan().copies())
@@ -52,6 +53,7 @@ std::vector<bool> repeated(std::span<const NodeId> from) {
 
 std::vector<ArenaSpan> Steps::timeline() const {
   std::vector<ArenaSpan> spans;
+  const std::vector<int64_t> wanted = scratch();
   std::map<int64_t, size_t> open;  // by offset: the span whose bytes are there
   const auto end = static_cast<int64_t>(size());
   for (size_t i = 0; i < size(); ++i) {
@@ -78,7 +80,7 @@ std::vector<ArenaSpan> Steps::timeline() const {
       spans[held->second].last = step;
       open.erase(held);
     }
-    if (const int64_t bytes = scratch_bytes(plan().order()[i]); bytes > 0) {
+    if (const int64_t bytes = wanted[plan().order()[i]]; bytes > 0) {
       span.what = concat("scratch of ", node.op->name);
       span.offset = plan().scratch(plan().order()[i]);
       span.bytes = bytes;

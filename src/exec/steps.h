@@ -1,5 +1,5 @@
-// Steps: a planned graph made ready, whatever it runs on. StepList is the one for the CPU, DeviceSteps the
-// one for devices of plug-ins. Not thread-safe.
+// Steps: a planned graph, whatever it runs on: looked at once it is made, run once it is ready. StepList is
+// the one for the CPU, DeviceSteps the one for devices of plug-ins. Not thread-safe.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/under_line.h"
+#include "plan/ladder.h"
 #include "plimsoll/graph.h"
 #include "plimsoll/program.h"
 #include "plimsoll/tensor.h"
@@ -15,15 +15,12 @@
 namespace plimsoll {
 
 // What a planned graph takes on the heap, about: the graph itself, its plan and its list of calls.
-int64_t graph_bytes(const Graph& graph);
+int64_t graph_bytes(size_t nodes);
 // Whether a run writes the variable.
 bool is_updated(const Graph& graph, ValueId variable);
 // "conv2d/conv [onednn brgconv:avx2]"
 std::string name_of_step(const Node& node, const std::string& kernel);
 
-// The most bytes an arena may have, given what the plan without a line needs and what the Program holds
-// beside it; kNoLine: none.
-using ArenaLine = std::function<int64_t(int64_t arena, int64_t program)>;
 // By node of a graph with clones: whether an earlier node is the same one of the old graph.
 std::vector<bool> repeated(std::span<const NodeId> from);
 
@@ -32,13 +29,21 @@ class Steps {
   virtual ~Steps() = default;
   virtual const Graph& graph() const = 0;
   virtual const Plan& plan() const = 0;
-  // What the line did to it.
-  virtual const LineReport& line() const = 0;
-  virtual size_t size() const = 0;
+  size_t size() const { return plan().order().size(); }
   // That graph, plan, kernels and calls hold, about; and kernels in copies of weights, charged already.
   virtual int64_t bytes() const = 0;
   virtual int64_t kept() const { return 0; }
-  // Concrete tensors of the right types, in the graph's order. Allocates nothing on the CPU.
+  // Of a run, by its plan; 0: not known.
+  double expected_seconds() const { return expected_seconds_; }
+  void set_expected_seconds(double seconds) { expected_seconds_ = seconds; }
+  // Bytes that the kernels of the nodes want.
+  virtual std::vector<int64_t> scratch() const = 0;
+  // What runs from now on: plan_execs() of this graph. Before make_ready().
+  virtual void repeat(ExecPlan execs) = 0;
+  virtual void make_ready() = 0;
+  // The graph alone; nothing else may be asked of these steps then.
+  virtual Graph take_graph() = 0;
+  // Requires: ready. Concrete tensors of the right types, in the graph's order. Allocates nothing on the CPU.
   virtual void run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) = 0;
   // The same, adding the seconds each step took to `seconds` (one entry per step).
   virtual void run_timed(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
@@ -66,7 +71,7 @@ class Steps {
   Steps& operator=(const Steps&) = default;
 
  private:
-  virtual int64_t scratch_bytes(NodeId node) const = 0;
+  double expected_seconds_ = 0;
 };
 
 }  // namespace plimsoll

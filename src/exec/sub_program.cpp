@@ -8,7 +8,9 @@ namespace {
 
 class PlannedSubProgram final : public SubProgram {
  public:
-  PlannedSubProgram(Graph graph, const StepOptions& options) : steps_(std::move(graph), options) {}
+  PlannedSubProgram(Graph graph, const StepOptions& options) : steps_(std::move(graph), options) {
+    steps_.make_ready();
+  }
 
   int64_t arena_bytes() const override { return steps_.plan().arena_bytes(); }
   int64_t bytes() const override { return steps_.bytes(); }

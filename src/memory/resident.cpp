@@ -58,10 +58,6 @@ void count_whole_process() {
 
 int64_t whole_process() noexcept { return whole ? account::used(Owner::process) : 0; }
 
-int64_t noise() noexcept {
-  return std::clamp<int64_t>(account::used(Owner::process) / 32, 768 << 10, 2 << 20);
-}
-
 void add_thread() noexcept { ++threads; }
 void remove_thread() noexcept { --threads; }
 

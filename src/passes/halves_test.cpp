@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "graph/capabilities.h"
 #include "passes/graph_testing.h"
 #include "passes/passes.h"
 #include "plimsoll/autodiff.h"
@@ -31,6 +32,35 @@ Graph mixed_step(int64_t width) {
   const std::vector<Tensor> ds = gradients(loss, ws);
   for (size_t i = 0; i < ws.size(); ++i) g.update(ws[i], sgd_update(ws[i], ds[i], {}, rate, 0, false)[0]);
   return g;
+}
+
+class Joining final : public Capabilities {
+ public:
+  bool runs(const OpCall& call, std::span<const TensorType> out) const override {
+    return cpu_capabilities().runs(call, out);
+  }
+  Fuse fuses(const OpCall& call, std::span<const TensorType> out) const override {
+    return cpu_capabilities().fuses(call, out);
+  }
+  uint64_t in_place(const OpCall& call, std::span<const TensorType> out, int index) const override {
+    return cpu_capabilities().in_place(call, out, index);
+  }
+  Limits limits() const override {
+    Limits limits;
+    limits.joins = true;
+    return limits;
+  }
+};
+
+TEST(Halves, OnADeviceThatJoinsNodesAllWeightsAreCastFirst) {
+  const Graph graph = run_passes(mixed_step(4), {}, Joining());
+  EXPECT_EQ(count(graph, "cast"), 3);
+  for (NodeId n = 0, seen = 0; seen < 3; ++n) {
+    ASSERT_LT(n, graph.nodes().size());
+    if (!has_code(graph.node(n))) continue;
+    EXPECT_EQ(graph.node(n).op->name, "cast");
+    ++seen;
+  }
 }
 
 TEST(Halves, AWeightIsCastWhereItIsRead) {

@@ -31,7 +31,7 @@ constexpr std::array kPasses = {
     Pass{"match", on_any_device<pass_match>},
     Pass{"lower", pass_lower},
     Pass{"fuse", pass_fuse},
-    Pass{"recast", on_any_device<pass_recast>},
+    Pass{"recast", pass_recast},
 };
 
 Graph checked(Graph graph) {

@@ -38,7 +38,9 @@ Graph pass_masks(const Graph& graph);       // the backward pass of a ReLU moves
 Graph pass_norm(const Graph& graph);        // a residual and a ReLU behind a batch normalisation join it
 Graph pass_bias(const Graph& graph);        // sums that the gradient of a convolution makes on its way
 Graph pass_match(const Graph& graph);       // chains that a library kernel does in one go
-Graph pass_recast(const Graph& graph);      // halves of inputs and variables are made where they are read
+// Halves of inputs and variables are made where they are read; on a device that joins nodes, all at the
+// beginning.
+Graph pass_recast(const Graph& graph, const Capabilities& can = cpu_capabilities());
 // Element-wise chains and the reductions behind them become one node.
 Graph pass_fuse(const Graph& graph, const Capabilities& can = cpu_capabilities());
 

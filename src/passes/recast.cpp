@@ -26,9 +26,22 @@ void copy_again(Rewriter& r, ValueId v) {
   r.copy(p);
 }
 
+Graph cast_first(const Graph& graph) {
+  Rewriter r(graph);
+  std::vector<bool> first(graph.nodes().size(), false);
+  for (NodeId n = 0; n < graph.nodes().size(); ++n) {
+    first[n] = r.live(n) && is_recast(graph, graph.node(n).outputs[0]);
+    if (first[n]) r.copy(n);
+  }
+  for (NodeId n = 0; n < graph.nodes().size(); ++n)
+    if (r.live(n) && !first[n]) r.copy(n);
+  return r.finish();
+}
+
 }  // namespace
 
-Graph pass_recast(const Graph& graph) {
+Graph pass_recast(const Graph& graph, const Capabilities& can) {
+  if (can.limits().joins) return cast_first(graph);
   Rewriter r(graph);
   for (NodeId n = 0; n < graph.nodes().size(); ++n) {
     if (!r.live(n)) continue;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "graph/op.h"
+#include "plimsoll/error.h"
 
 namespace plimsoll {
 namespace {
@@ -82,6 +83,7 @@ class Cloner {
     } else if (flow_.fixed(v).kind == Place::Kind::constant && map_[v] == kNone) {
       add(producer, {});
     }
+    require(map_[v] != kNone, "plan", "the list of what runs again is of another graph");
     return map_[v];
   }
 
@@ -95,6 +97,8 @@ class Cloner {
 }  // namespace
 
 Cloned clone_nodes(const Dataflow& flow, std::span<const Exec> execs) {
+  for (const Exec& e : execs)
+    require(e.run < flow.runs().size(), "plan", "the list of what runs again is of another graph");
   const std::vector<uint32_t> time = times(flow, execs);
   std::vector<uint32_t> order(execs.size());
   std::iota(order.begin(), order.end(), 0u);

@@ -127,8 +127,8 @@ int64_t live_bytes_bound(std::span<const OffsetItem> items) {
   return most;
 }
 
-Offsets assign_offsets(std::span<const OffsetItem> items, int64_t enough) {
-  const int64_t bound = std::max(live_bytes_bound(items), enough);
+Offsets assign_offsets(std::span<const OffsetItem> items) {
+  const int64_t bound = live_bytes_bound(items);
   Offsets best = place_in_order(items, order_by(items, size));
   const auto improve = [&](const std::vector<uint32_t>& order) {
     if (best.total <= bound) return;

@@ -22,10 +22,9 @@ struct Offsets {
 
 inline constexpr int64_t kOffsetAlignment = 64;
 
-// Greedy best fit over three orders (size, size x lifetime, lifetime), the best of them, or the first within
-// `enough` bytes. Requires: first <= last. Throws Error{invalid_argument} if a size is negative or the sum of
-// all overflows.
-Offsets assign_offsets(std::span<const OffsetItem> items, int64_t enough = 0);
+// Greedy best fit over three orders (size, size x lifetime, lifetime), the best of them. Requires: first <=
+// last. Throws Error{invalid_argument} if a size is negative or the sum of all overflows.
+Offsets assign_offsets(std::span<const OffsetItem> items);
 
 // The largest sum of (aligned) bytes alive in one step: no assignment can be smaller.
 int64_t live_bytes_bound(std::span<const OffsetItem> items);

@@ -52,13 +52,24 @@ class LiveBytes {
   std::vector<size_t> left_;  // readers to come
 };
 
+constexpr int64_t kLarge = 4 << 20;  // bytes that an update writes
+
+// What comes first has the smallest number.
+int64_t rank_of(const Dataflow& flow, Run r, EarlyUpdates early) {
+  if (early == EarlyUpdates::none || !flow.only_updates(r)) return r;
+  int64_t bytes = 0;
+  for (const ValueId v : flow.node(r).outputs) bytes += flow.bytes(v);
+  const bool now = early == EarlyUpdates::all || bytes >= kLarge;
+  return now ? -1 : static_cast<int64_t>(flow.runs().size()) + r;
+}
+
 }  // namespace
 
-Order graph_order(const Dataflow& flow, bool early_updates) {
+Order graph_order(const Dataflow& flow, EarlyUpdates early) {
   using Entry = std::pair<int64_t, Run>;  // smallest first
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
   std::vector<uint32_t> waits = counts_before(flow);
-  const auto push = [&](Run r) { ready.emplace(early_updates && flow.only_updates(r) ? -1 : int64_t{r}, r); };
+  const auto push = [&](Run r) { ready.emplace(rank_of(flow, r, early), r); };
   for (Run r = 0; r < waits.size(); ++r) {
     if (waits[r] == 0) push(r);
   }

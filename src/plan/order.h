@@ -10,9 +10,11 @@ namespace plimsoll {
 
 using Order = std::vector<Dataflow::Run>;
 
-// The graph's own, moved only where a variable that is updated in place is read later. With `early_updates`,
-// each update comes right after what it waits for.
-Order graph_order(const Dataflow& flow, bool early_updates);
+// The graph's own, moved only where a variable that is updated in place is read later. Updates come right
+// after what they wait for, all of them, or the large ones only with the small ones at the end; or where the
+// graph has them.
+enum class EarlyUpdates { all, large, none };
+Order graph_order(const Dataflow& flow, EarlyUpdates early);
 // Depth first from outputs and updates: what a node needs comes right before it.
 Order post_order(const Dataflow& flow);
 // Of the nodes that are ready, always the one that frees the most bytes less those it needs.

@@ -76,8 +76,8 @@ std::vector<Candidate> candidates(const Dataflow& flow, std::span<const int64_t>
     list.push_back(measure(flow, scratch, std::move(order), options));
     return list;
   }
-  list.push_back(measure(flow, scratch, graph_order(flow, true), options));
-  list.push_back(measure(flow, scratch, graph_order(flow, false), options));
+  list.push_back(measure(flow, scratch, graph_order(flow, EarlyUpdates::all), options));
+  list.push_back(measure(flow, scratch, graph_order(flow, EarlyUpdates::none), options));
   list.push_back(measure(flow, scratch, post_order(flow), options));
   list.push_back(measure(flow, scratch, list_order(flow), options));
   // Of equal ones the first is kept: close to the graph's order, which passes have thought about.
@@ -87,14 +87,29 @@ std::vector<Candidate> candidates(const Dataflow& flow, std::span<const int64_t>
 }
 
 // The one that needs the fewest bytes. Offsets are tried for those only that can still be better.
-Candidate best_of(std::vector<Candidate> list, int64_t enough) {
+Candidate best_of(std::vector<Candidate> list) {
   size_t best = 0;
-  list[0].offsets = assign_offsets(list[0].items, enough);
-  for (size_t i = 1; i < list.size() && std::max(list[i].bound, enough) < list[best].offsets.total; ++i) {
-    list[i].offsets = assign_offsets(list[i].items, enough);
+  list[0].offsets = assign_offsets(list[0].items);
+  for (size_t i = 1; i < list.size() && list[i].bound < list[best].offsets.total; ++i) {
+    list[i].offsets = assign_offsets(list[i].items);
     if (list[i].offsets.total < list[best].offsets.total) best = i;
   }
   return std::move(list[best]);
+}
+
+// On a device that joins small nodes, an order that lets it, if that takes no more than an eighth and some
+// bytes beyond the best.
+constexpr int64_t kShareForJoining = 8, kBytesForJoining = 64 << 20;
+
+Candidate joining(const Dataflow& flow, std::span<const int64_t> scratch, const PlanOptions& options,
+                  Candidate best) {
+  if (!options.can || !options.can->limits().joins || !options.reorder || !options.joins) return best;
+  const int64_t least = best.offsets.total;
+  const int64_t most = least + least / kShareForJoining + kBytesForJoining;
+  Candidate c = measure(flow, scratch, graph_order(flow, EarlyUpdates::large), options);
+  if (c.bound > most) return best;
+  c.offsets = assign_offsets(c.items);
+  return c.offsets.total <= most ? std::move(c) : std::move(best);
 }
 
 std::vector<Place> places_of(const Dataflow& flow, const Candidate& c) {
@@ -149,7 +164,7 @@ std::vector<PlanCopy> copies_of(const Dataflow& flow, const Candidate& c, const 
 
 Plan Plan::make(const Graph& graph, std::span<const int64_t> scratch, const PlanOptions& options) {
   const Dataflow flow(graph, options.reuse, !options.reorder, options.can);
-  const Candidate best = best_of(candidates(flow, scratch, options), options.enough);
+  const Candidate best = joining(flow, scratch, options, best_of(candidates(flow, scratch, options)));
   Plan plan;
   plan.scratch_.assign(graph.nodes().size(), 0);
   for (size_t step = 0; step < best.order.size(); ++step) {

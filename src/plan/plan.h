@@ -38,8 +38,8 @@ struct PlanOptions {
   bool reorder = true;  // false: nodes run in the graph's order
   // Of the device that it is for; nullptr: the CPU, whose rules are those of the ops.
   const Capabilities* can = nullptr;
-  // An arena of this many bytes is as good as a smaller one: nothing better is looked for.
-  int64_t enough = 0;
+  // Some bytes may be spent on an order in which a device can join nodes, if it does that at all.
+  bool joins = true;
 };
 
 class Plan {

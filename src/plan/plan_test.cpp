@@ -1,4 +1,5 @@
 // A plan is judged by running it on a model of memory.
+#include "graph/capabilities.h"
 #include "plan/plan_testing.h"
 #include "plimsoll/error.h"
 
@@ -53,6 +54,45 @@ TEST(Plan, AVariableIsUpdatedInPlace) {
   const Plan plan = plan_and_check(graph);
   EXPECT_EQ(plan.place(next), plan.place(w));
   EXPECT_TRUE(plan.copies().empty());
+}
+
+class Joining final : public Capabilities {
+ public:
+  bool runs(const OpCall&, std::span<const TensorType>) const override { return true; }
+  Fuse fuses(const OpCall&, std::span<const TensorType>) const override { return Fuse::no; }
+  uint64_t in_place(const OpCall& call, std::span<const TensorType> out, int index) const override {
+    return op_in_place(call, out, index);
+  }
+  Limits limits() const override {
+    Limits limits;
+    limits.joins = true;
+    return limits;
+  }
+};
+
+TEST(Plan, SmallUpdatesComeLastWhereADeviceJoinsThem) {
+  Graph graph;
+  ValueId x = graph.add_input("x", floats(256));
+  std::vector<ValueId> variables, gradients;
+  for (int i = 0; i < 3; ++i) {
+    variables.push_back(variable(graph, 256));
+    gradients.push_back(x = add(graph, kMix, {x}));
+  }
+  graph.add_output("x", add(graph, kMix, {x}));
+  for (size_t i = 0; i < 3; ++i)
+    graph.add_update(variables[i], add(graph, kAdd, {variables[i], gradients[i]}));
+  const auto updates_at_end = [&](const PlanOptions& options) {
+    const Plan plan = Plan::make(graph, {}, options);
+    size_t n = 0;
+    while (n < plan.order().size() &&
+           graph.node(plan.order()[plan.order().size() - 1 - n]).op->name == kAdd.name)
+      ++n;
+    return n;
+  };
+  const Joining joining;
+  EXPECT_EQ(updates_at_end({.can = &joining}), 3u);
+  EXPECT_LT(updates_at_end({.can = &joining, .joins = false}), 3u);
+  EXPECT_LT(updates_at_end({}), 3u);
 }
 
 TEST(Plan, AnUpdateWaitsForReadersOfTheOldValue) {

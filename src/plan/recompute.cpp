@@ -8,8 +8,8 @@ namespace {
 
 // A plan with more runs than this many times the nodes is not worth having.
 constexpr size_t kMostRepeats = 4;
-// Execs replayed in all: about half a second.
-constexpr size_t kWork = 6'000'000;
+// Of the work, what may go into undoing for one target.
+constexpr size_t kUndoing = 200;
 // Of the bytes over the target, the part that goes before the peak is looked for again.
 constexpr double kAtOnce = 0.3;
 constexpr uint16_t kMostDrops = 4;
@@ -18,16 +18,21 @@ size_t most_tries(size_t nodes) { return 32 + nodes / 4; }
 
 }  // namespace
 
-Recompute::Recompute(Replay& replay, double far)
-    : replay_(replay), far_(far), most_execs_(0), work_left_(kWork), drops_(replay.gaps(), 0) {
+Recompute::Recompute(Replay& replay, double far, size_t work)
+    : replay_(replay),
+      far_(far),
+      work_left_(work),
+      undo_work_(work / kUndoing),
+      drops_(replay.gaps(), 0),
+      kept_(drops_) {
   replay_.run(drops_, SIZE_MAX);
   most_execs_ = kMostRepeats * replay_.execs().size();
   lowest_ = replay_.peak();
   at_lowest_ = drops_;
 }
 
-bool Recompute::replay(const Replay::Drops& drops) {
-  const bool done = replay_.run(drops, most_execs_);
+bool Recompute::replay() {
+  const bool done = replay_.run(drops_, most_execs_);
   work_left_ -= std::min(work_left_, replay_.execs().size() + 1);
   return done;
 }
@@ -57,49 +62,49 @@ bool Recompute::drop_some(int64_t target) {
 }
 
 bool Recompute::reach(int64_t target) {
-  bool done = replay(drops_);
+  bool done = replay();
   const size_t most = most_tries(most_execs_ / kMostRepeats);
   for (size_t tries = 0; done && replay_.peak() > target && tries < most; ++tries) {
     if (work_left_ == 0 || !drop_some(target)) break;
-    done = replay(drops_);
+    done = replay();
     if (done && replay_.peak() < lowest_) {
       lowest_ = replay_.peak();
       at_lowest_ = drops_;
       tries = 0;
     }
   }
-  if (done && replay_.peak() <= target) return true;
-  drops_ = at_lowest_;
-  replay(drops_);
-  return false;
+  const bool reached = done && replay_.peak() <= target;
+  if (!reached) drops_ = at_lowest_;
+  undo(reached ? target : lowest_);
+  return reached;
 }
 
+// Looks at what was dropped for this target: what was needed for a higher one most often is still.
 void Recompute::undo(int64_t target) {
   std::vector<uint32_t> gaps;
   for (uint32_t g = 0; g < drops_.size(); ++g) {
-    if (drops_[g] > 0) gaps.push_back(g);
+    if (drops_[g] > kept_[g]) gaps.push_back(g);
   }
   std::stable_sort(gaps.begin(), gaps.end(), [&](uint32_t a, uint32_t b) {
     return replay_.seconds_of_gap(a) > replay_.seconds_of_gap(b);
   });
-  Replay::Drops best = drops_;
-  replay(best);
+  replay();
   double extra = replay_.extra_seconds();
-  const size_t work = std::min(work_left_, kWork / 3);
-  const size_t stop = work_left_ - work;
+  const size_t stop = work_left_ - std::min(work_left_, undo_work_);
   for (const uint32_t g : gaps) {
     if (work_left_ <= stop) break;
-    while (best[g] > 0) {
-      --best[g];
-      if (replay(best) && replay_.peak() <= target && replay_.extra_seconds() <= extra) {
+    while (drops_[g] > 0) {
+      --drops_[g];
+      if (replay() && replay_.peak() <= target && replay_.extra_seconds() <= extra) {
         extra = replay_.extra_seconds();
         continue;
       }
-      ++best[g];
+      ++drops_[g];
       break;
     }
   }
-  replay(best);
+  replay();
+  kept_ = drops_;
 }
 
 }  // namespace plimsoll

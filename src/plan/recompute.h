@@ -11,27 +11,28 @@ namespace plimsoll {
 
 class Recompute {
  public:
-  // `far`: how much more a value is worth dropping whose next use is far away; `replay` must outlive this.
-  Recompute(Replay& replay, double far);
+  // `far`: how much more a value is worth dropping whose next use is far away; `work`: execs that may be
+  // replayed, which is time that does not depend on the clock. `replay` must outlive this.
+  Recompute(Replay& replay, double far, size_t work);
 
-  // Goes on dropping until the replay's peak is at most `target`; false if there is nothing left to drop that
-  // helps. The replay then speaks of the lowest peak there was.
+  // Goes on dropping until the replay's peak is at most `target`, then takes back what turned out not to be
+  // needed for that; false if there is nothing left to drop that helps. The replay then speaks of the lowest
+  // peak there was.
   bool reach(int64_t target);
-  // The replay without the drops that turned out not to be needed for `target`. reach() goes on from before.
-  void undo(int64_t target);
-
-  int64_t lowest() const { return lowest_; }
 
  private:
   bool drop_some(int64_t target);
-  bool replay(const Replay::Drops& drops);
+  void undo(int64_t target);
+  bool replay();
 
   Replay& replay_;
   double far_;
-  size_t most_execs_;
-  size_t work_left_;  // execs that may still be replayed: time that does not depend on the clock
+  size_t work_left_;
+  size_t undo_work_;  // of it, for one target
   Replay::Drops drops_;
-  int64_t lowest_ = 0;
+  Replay::Drops kept_;  // that undo() left for the last target
+  size_t most_execs_;
+  int64_t lowest_;
   Replay::Drops at_lowest_;
   std::vector<Replay::Idle> idle_;
 };

@@ -16,6 +16,7 @@ namespace plimsoll {
 struct Exec {
   Dataflow::Run run;
   bool again;
+  bool operator==(const Exec&) const = default;
 };
 
 // Where a value is in the arena without a break: from the exec that makes it to its last use.

@@ -53,6 +53,7 @@ History Model::fit(const Tensor& x, const Tensor& y, const FitArgs& args) {
 
 History Model::fit(std::vector<Tensor> x, std::vector<Tensor> y, const FitArgs& args) {
   return run_in("fit", [&] {
+    build_for(x);
     require(args.batch_size > 0, "fit", "expected a batch_size > 0, got ", args.batch_size);
     require(args.class_weight.empty() || args.sample_weight.empty(), "fit",
             "class_weight and sample_weight cannot both be given");
@@ -76,6 +77,7 @@ History Model::fit(std::vector<Tensor> x, std::vector<Tensor> y, const FitArgs& 
 
 History Model::fit(const Dataset& data, const FitArgs& args) {
   return run_in("fit", [&] {
+    build_for(data);
     require(args.validation_split == 0, "fit", "validation_split needs arrays; give validation_data");
     require(args.sample_weight.empty(), "fit", "sample weights belong into the data set");
     const int64_t batch = args.validation_batch_size > 0 ? args.validation_batch_size : data.batch_size();
@@ -97,6 +99,7 @@ Logs Model::evaluate(std::vector<Tensor> x, std::vector<Tensor> y, const Evaluat
 
 Logs Model::evaluate(const Dataset& data, const EvaluateArgs& args) {
   return run_in("evaluate", [&] {
+    build_for(data);
     require(body().trainer.compiled(), "evaluate",
             "the model is not compiled; call compile() with an optimizer and a loss first");
     const Model self = *this;  // as in FitLoop
@@ -122,6 +125,7 @@ std::vector<Tensor> Model::predict(std::vector<Tensor> x, const PredictArgs& arg
 
 std::vector<Tensor> Model::predict(const Dataset& data, const PredictArgs& args) {
   return run_in("predict", [&] {
+    build_for(data);
     const Model self = *this;
     const TestPass pass{data, args.steps, args.verbose, args.callbacks};
     const PassLine line(self.body(), StepKind::predict, data);
@@ -133,6 +137,7 @@ std::vector<Tensor> Model::predict(const Dataset& data, const PredictArgs& args)
 Logs Model::train_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor>& y,
                            const std::vector<Tensor>& weight) {
   return run_in("train_on_batch", [&] {
+    build_for(x);
     Trainer& trainer = body().trainer;
     trainer.reset_metrics();
     trainer.step(StepKind::train, {x, y, weight});
@@ -143,6 +148,7 @@ Logs Model::train_on_batch(const std::vector<Tensor>& x, const std::vector<Tenso
 Logs Model::test_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor>& y,
                           const std::vector<Tensor>& weight) {
   return run_in("test_on_batch", [&] {
+    build_for(x);
     Trainer& trainer = body().trainer;
     trainer.reset_metrics();
     trainer.step(StepKind::test, {x, y, weight});
@@ -151,7 +157,10 @@ Logs Model::test_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor
 }
 
 std::vector<Tensor> Model::predict_on_batch(const std::vector<Tensor>& x) {
-  return run_in("predict_on_batch", [&] { return body().trainer.predict(x); });
+  return run_in("predict_on_batch", [&] {
+    build_for(x);
+    return body().trainer.predict(x);
+  });
 }
 
 }  // namespace plimsoll

@@ -95,6 +95,7 @@ void FitLoop::begin() {
   body_.trainer.set_class_weight(args_.class_weight);
   watch_.begin();
   nans_.begin();
+  if (!args_.spill.empty()) body_.trainer.spill_to(args_.spill);
   line_.begin(*data_, validation_.get());
   body_.trainer.prepare(StepKind::train, first_batch(*data_));
   if (validation_) body_.trainer.prepare(StepKind::test, first_batch(*validation_));

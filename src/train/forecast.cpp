@@ -70,7 +70,7 @@ MemoryForecast forecast(const Model& model, int64_t batch_size, const std::strin
   const bool cut = may_cut_batch(micro_batch);
   const Held held(body.trainer, hold_updates);
   if (resident::whole_process() > 0) {  // with the code that it takes to make and run a step
-    body.trainer.forecast(StepKind::train, types(batch_size), account::kNoLimit, cut);
+    body.trainer.choices(StepKind::train, types(batch_size), cut);
     resident::settle();
   }
   return forecast_step(body.trainer, types, batch_size, data::Settings().batches_held(), line, cut);

@@ -63,136 +63,112 @@ class FitPlan {
           StepKind kind = StepKind::train)
       : trainer_(trainer), micro_batch_(micro_batch), data_(data), validation_(validation), kind_(kind) {}
 
-  // Throws MemoryLineError if it cannot be held; else what the arena may have.
-  int64_t check(const Budget* budget) const {
+  // Throws MemoryLineError if it cannot be held.
+  TrainerPlan check(const Budget* budget) const {
     const account::Planning planning;
-    const int64_t batch = batch_of(data_);
-    Line line = nearest(budget);
-    StepPlan p = plan(batch, line.left());
-    if (line::drawn()) {  // planning has brought code into memory that steps need too
+    if (line::drawn()) {  // planning brings code into memory that steps need too
+      within(batch_of(data_), nearest(budget));
       line::measure();
+    }
+    Line line = nearest(budget);
+    std::optional<TrainerPlan> plan = within(batch_of(data_), line);
+    const auto changed = [](const TrainerPlan::Step& s) {
+      return s.recipe->parts > 1 || !s.recipe->execs.empty();
+    };
+    if ((!plan || std::ranges::any_of(plan->steps, changed)) && give_up_all()) {
       line = nearest(budget);
-      p = plan(batch, line.left());
+      plan = within(batch_of(data_), line);
     }
-    if (p.step.program.again > 0 || p.step.program.parts > 1 || !p.fits) {
-      if (give_up_all()) line = nearest(budget);
-      p = plan(batch, line.left());
-    }
-    if (!p.fits) refuse(batch, line, p);
-    return p.arena_line;
+    if (!plan) refuse(line);
+    return std::move(*plan);
   }
 
-  // The largest arena of the steps with `arena_line` for each, or as little as it can be where that is less.
-  int64_t smallest_arena(int64_t arena_line) const {
-    const int64_t batch = batch_of(data_);
-    const StepForecast f = trainer_.forecast(kind_, types_of(data_, batch), arena_line, micro_batch_);
-    return std::max(f.program.arena,
-                    others(batch, validation_ ? batch_of(*validation_) : 0, arena_line).arena);
+  // With such an arena, or the smallest there is.
+  TrainerPlan with_arena(int64_t line) const {
+    StepPlans steps = plans(batch_of(data_), validation_batch(), micro_batch_);
+    const StepPlans::Picked p = steps.with_arena(line);
+    return steps.plan(p, std::max(p.arena, line));
   }
 
-  // The same for the device's own line.
-  int64_t check_device() const {
+  // The same as check() for the device's own line.
+  TrainerPlan check_device() const {
     const DeviceAccount& account = trainer_.device()->account();
-    if (account.limit() == account::kNoLimit) return account::kNoLimit;
+    if (account.limit() == account::kNoLimit) return {};
     const int64_t batch = batch_of(data_);
     const Line line{account.used(), account.limit()};
-    const StepPlan p = plan_on_device(batch, line.left());
-    if (!p.fits) refuse_device(batch, line, p);
-    return p.arena_line;
+    StepPlans steps = plans_on_device(batch, micro_batch_);
+    const auto picked = steps.within(room_on_device(line));
+    if (!picked) refuse_device(batch, line, steps);
+    return steps.plan(*picked, room_on_device(line) - picked->beside);
   }
 
  private:
   static int64_t batch_of(const Dataset& data) {
     return std::min(data.batch_size(), std::max<int64_t>(data.records().value_or(data.batch_size()), 1));
   }
+  int64_t validation_batch() const { return validation_ ? batch_of(*validation_) : 0; }
   BatchTypes types_of(const Dataset& data, int64_t batch) const {
     BatchTypes types = BatchTypes::of(data.types(), batch);
     if (kind_ == StepKind::predict) types.y = types.weights = {};
     return types;
   }
   int64_t arena_held() const { return trainer_.device() ? 0 : trainer_.arena().bytes(); }
+  // What the arena and all that is not there yet may have.
+  int64_t room(const Line& line) const {
+    return line.limit == account::kNoLimit ? line.limit : line.left() + arena_held();
+  }
   std::string_view place() const {
     return kind_ == StepKind::train ? "fit" : kind_ == StepKind::test ? "evaluate" : "predict";
   }
   // What predict() hands out: those of one step, and all together.
-  int64_t results(const StepForecast& f, int64_t batch) const {
-    return f.results + f.results * ((data_.records().value_or(batch) + batch - 1) / batch);
+  int64_t results(const StepChoices& s, int64_t batch) const {
+    return s.results + s.results * ((data_.records().value_or(batch) + batch - 1) / batch);
   }
 
-  // The steps beside the main one: the smaller last batch, and validation with its batches.
-  struct Others {
-    int64_t beside = 0;  // bytes they take beside the arena
-    int64_t arena = 0;   // the largest of theirs, and what it would be without a line
-    int64_t need = 0;
-    bool fit = true;
-  };
-  Others others(int64_t batch, int64_t validation_batch, int64_t arena_line) const {
-    Others all;
+  // The main step, the smaller last batch, and validation with its batches. `validation_batch` 0: without.
+  StepPlans plans(int64_t batch, int64_t validation_batch, bool micro_batch) const {
+    std::vector<StepChoices> steps;
     const auto add = [&](StepKind kind, const BatchTypes& types) {
-      StepForecast f = trainer_.forecast(kind, types, account::kNoLimit, micro_batch_);
-      all.need = std::max(all.need, f.program.arena);
-      if (!trainer_.device() && f.program.arena > arena_line)
-        f = trainer_.forecast(kind, types, std::max<int64_t>(arena_line, 0), micro_batch_);
-      all.fit = all.fit && f.program.fits;
-      all.arena = std::max(all.arena, f.program.arena);
-      all.beside += f.program_to_come;
+      steps.push_back(trainer_.choices(kind, types, micro_batch));
     };
+    const BatchTypes types = types_of(data_, batch);
+    add(kind_, types);
+    int64_t beside =
+        steps[0].state_to_come + types.charge() * data_.batches_held() + results(steps[0], batch);
     if (const int64_t rest = data_.records().value_or(0) % batch; rest > 0) add(kind_, types_of(data_, rest));
-    if (validation_ != nullptr && validation_batch > 0) {
-      const BatchTypes types = types_of(*validation_, validation_batch);
-      add(StepKind::test, types);
-      if (const int64_t rest = validation_->records().value_or(0) % validation_batch; rest > 0)
-        add(StepKind::test, types_of(*validation_, rest));
-      all.beside += types.charge() * validation_->batches_held();
+    if (validation_batch > 0) {
+      const BatchTypes all = types_of(*validation_, validation_batch);
+      add(StepKind::test, all);
+      beside += all.charge() * validation_->batches_held();
+      const int64_t rest = validation_->records().value_or(0) % validation_batch;
+      if (rest > 0) add(StepKind::test, types_of(*validation_, rest));
     }
-    return all;
+    return {std::move(steps), beside,
+            trainer_.device() ? StepPlans::Where::host_of_device : StepPlans::Where::host};
   }
 
-  StepPlan plan(int64_t batch, int64_t left) const {
-    return plan(batch, validation_ ? batch_of(*validation_) : 0, left);
+  std::optional<TrainerPlan> within(int64_t batch, const Line& line) const {
+    return within(batch, validation_batch(), line);
+  }
+  std::optional<TrainerPlan> within(int64_t batch, int64_t validation_batch, const Line& line) const {
+    StepPlans steps = plans(batch, validation_batch, micro_batch_);
+    const auto picked = steps.within(room(line));
+    if (!picked) return std::nullopt;
+    return steps.plan(*picked, line.limit == account::kNoLimit ? line.limit : room(line) - picked->beside);
   }
 
-  // `left`: what may be taken beside what is held now. `validation_batch` 0: without.
-  StepPlan plan(int64_t batch, int64_t validation_batch, int64_t left) const {
+  StepPlans plans_on_device(int64_t batch, bool micro_batch) const {
     const BatchTypes types = types_of(data_, batch);
-    const int64_t batches = types.charge() * data_.batches_held();
-    Others other = others(batch, validation_batch, account::kNoLimit);
-    const auto beside = [&](const StepForecast& f) {
-      return f.state_to_come + f.program_to_come + batches + results(f, batch) + other.beside;
-    };
-    const int64_t room = left + arena_held();
-    if (trainer_.device()) {
-      StepPlan p{.step = trainer_.forecast(kind_, types, account::kNoLimit, micro_batch_)};
-      p.beside = p.need = beside(p.step);
-      p.fits = p.beside <= room;
-      return p;
-    }
-    StepPlan p = plan_step(trainer_, kind_, types, room, micro_batch_, beside);
-    if (other.need == 0) return p;
-    p.need = std::max(p.need, other.need + p.beside);
-    // All are made under one line, which leaves room for all of their Programs.
-    constexpr int kTries = 4;
-    for (int i = 0; i < kTries; ++i) {
-      other = others(batch, validation_batch, p.fits ? p.arena_line : p.step.program.arena);
-      p.others_arena = other.arena;
-      p.beside = beside(p.step);
-      if (!p.fits || p.arena_line <= room - p.beside) break;
-      lower_line(p, room - p.beside, trainer_, kind_, types, micro_batch_);
-    }
-    p.fits = p.fits && other.fit && std::max(other.arena, p.arena_line) <= room - p.beside;
-    return p;
+    std::vector<StepChoices> steps;
+    steps.push_back(trainer_.choices(kind_, types, micro_batch));
+    const int64_t beside = more_on_device(steps[0], 2 * types.charge());
+    return {std::move(steps), beside, StepPlans::Where::device};
   }
+  int64_t room_on_device(const Line& line) const { return line.left() + trainer_.device()->arena_bytes(); }
 
-  StepPlan plan_on_device(int64_t batch, int64_t left) const {
-    const BatchTypes types = types_of(data_, batch);
-    const auto beside = [&](const StepForecast& f) { return more_on_device(f, 2 * types.charge()); };
-    return plan_step(trainer_, kind_, types, left + trainer_.device()->arena_bytes(), micro_batch_, beside);
-  }
-
-  // Beside the arena, what is not there yet; inputs have two places.
-  int64_t more_on_device(const StepForecast& f, int64_t data) const {
-    int64_t more = f.program_to_come == 0 ? 0 : f.program.constants + data;
-    int64_t there = 0, all = f.state;
+  // Beside the arena and constants, what is not there yet; inputs have two places.
+  int64_t more_on_device(const StepChoices& s, int64_t data) const {
+    int64_t there = 0, all = s.state;
     for (const VariablePtr& v : trainer_.network()->all_variables())
       all += Buffer::charge_for(byte_size(v->value.dtype(), v->value.shape()));
     for (const std::vector<VariablePtr>& list :
@@ -202,42 +178,63 @@ class FitPlan {
           there += byte_size(v->value.dtype(), v->value.shape());
       }
     }
-    return more + std::max<int64_t>(all - there, 0);
+    return (s.there == 0 ? data : 0) + std::max<int64_t>(all - there, 0);
   }
 
-  [[noreturn]] void refuse(int64_t batch, const Line& line, const StepPlan& p) const {
-    const int64_t validation_batch = validation_ ? batch_of(*validation_) : 0;
-    if (validation_batch > 0 && plan(batch, 1, line.left()).fits)
-      refuse_validation(batch, validation_batch, line, p);
-    const int64_t held = line.held - arena_held();
-    const int64_t largest = largest_batch(batch, [&](int64_t n) { return plan(n, line.left()).fits; });
-    const int64_t least = least_line(batch, line);
-    if (kind_ != StepKind::train) refuse_pass(batch, largest, least, line, p);
-    const MemoryForecast f = forecast_of(batch);
-    const int64_t need = std::max(held + p.need, least), own = process(line),
-                  already = need - f.total() + f.process - own;
+  // In how many parts a batch would fit if it might be cut; 0: in none. The steps may be afterwards.
+  int64_t parts_that_fit(StepPlans& steps, int64_t room) const {
+    if (micro_batch_ || kind_ != StepKind::train) return 0;
+    steps.consent_to_parts();
+    const auto picked = steps.within(room);
+    return picked ? picked->choices[0].recipe->parts : 0;
+  }
+
+  [[noreturn]] void refuse(Line line) const {
+    const int64_t batch = batch_of(data_);
+    if (validation_batch() > 0 && within(batch, 1, line)) refuse_validation(batch, line);
+    int64_t largest = 0;
+    const Line sure = measure_around(line, [&](const Line& now) {
+      largest = largest_batch(batch, [&](int64_t n) { return within(n, now).has_value(); });
+    });
+    StepPlans steps = plans(batch, validation_batch(), micro_batch_);
+    const MemoryReport r = steps.report(0, steps.as_they_are(), kNoLine);
+    Numbers n = numbers(line, sure, batch, largest, r, steps);
+    n.parts = parts_that_fit(steps, room(sure));
+    if (kind_ != StepKind::train) refuse_pass(n, r, results(steps.step(0), batch), line);
+    const MemoryForecast f = forecast_of(steps, r, batch);
+    const int64_t own = process(line), already = n.need - f.total() + f.process - own;
     throw MemoryLineError(
         "fit",
-        concat("a batch of ", batch, " needs ", memory_text(need), ", allowed are ", memory_text(line.limit),
-               " (weights ", memory_text(f.weights), ", optimizer and metrics ", memory_text(f.state),
-               ", the step ", memory_text(f.arena), ", its Program ", memory_text(f.programs), ", batches ",
-               memory_text(f.data),
-               own > 0 ? concat(", the engine itself ", memory_text(own)) : std::string(),
-               already > 0 ? concat(", held already ", memory_text(already)) : std::string(), "); ",
-               rest(least, largest, f)),
-        numbers(line, need, least, batch, largest, f.layers));
+        concat(
+            "a batch of ", batch, " needs ", memory_text(n.need), ", allowed are ", memory_text(line.limit),
+            " (weights ", memory_text(f.weights), ", optimizer and metrics ", memory_text(f.state),
+            ", the step ", memory_text(f.arena), ", its Program ", memory_text(f.programs), ", batches ",
+            memory_text(f.data), own > 0 ? concat(", the engine itself ", memory_text(own)) : std::string(),
+            already > 0 ? concat(", held already ", memory_text(already)) : std::string(), "); ", rest(n, f)),
+        n);
   }
 
-  int64_t least_line(int64_t batch, Line line) const {
-    int64_t noise = 0;
-    if (line::drawn() && line.limit == account::limit()) {
-      line::measure();
-      line.held = account::used();
-      noise = resident::noise();
+  // What the system counts by now; returns it with what it may count more the next time.
+  static Line measure(Line& line) {
+    if (!line::drawn() || line.limit != account::limit()) return line;
+    line::measure();
+    line.held = account::used();
+    return {line.held + resident::kNoise, line.limit};
+  }
+
+  // The same after `plan`, which is given what counts before: to plan and to throw for the first time brings
+  // in code that is there the next time.
+  template <class Plan>
+  static Line measure_around(Line& line, const Plan& plan) {
+    const Line before = measure(line);
+    plan(before);
+    try {
+      throw MemoryLineError("fit", "", {});
+    } catch (const MemoryLineError&) {
     }
-    return noise + line.held - arena_held() + least_room(plan(batch, -arena_held()), [&](int64_t room) {
-             return plan(batch, room - arena_held());
-           });
+    const Line after = measure(line);
+    if (line.held > before.held) plan(after);
+    return after;
   }
 
   // Of what the line of the process counts: code, threads.
@@ -246,76 +243,81 @@ class FitPlan {
   }
 
   // Training alone fits: a smaller batch of validation is what helps.
-  [[noreturn]] void refuse_validation(int64_t batch, int64_t validation_batch, const Line& line,
-                                      const StepPlan& p) const {
-    const int64_t largest =
-        largest_batch(validation_batch, [&](int64_t n) { return plan(batch, n, line.left()).fits; });
-    const int64_t least = least_line(batch, line), need = std::max(line.held - arena_held() + p.need, least);
-    const auto layers =
-        trainer_
-            .forecast(StepKind::test, types_of(*validation_, validation_batch), account::kNoLimit, false)
-            .program.layers;
-    throw MemoryLineError("fit",
-                          concat("validation with a batch of ", validation_batch, " needs ",
-                                 memory_text(need), ", allowed are ", memory_text(line.limit),
-                                 "; training alone fits; the least line that would do is ",
-                                 memory_text(least), "; ", fits_text(largest), " (validation_batch_size)"),
-                          numbers(line, need, least, validation_batch, largest, layers));
-  }
-
-  [[noreturn]] void refuse_pass(int64_t batch, int64_t largest, int64_t least, const Line& line,
-                                const StepPlan& p) const {
-    const int64_t need = std::max(line.held - arena_held() + p.need, least);
-    const int64_t results_bytes = results(p.step, batch);
-    throw MemoryLineError(
-        place(),
-        concat("a batch of ", batch, " needs ", memory_text(need), ", allowed are ", memory_text(line.limit),
-               " (the step ", memory_text(p.step.program.unlimited), ", its Program ",
-               memory_text(p.step.program.program),
-               results_bytes > 0 ? concat(", results ", memory_text(results_bytes)) : std::string(),
-               ", held already ", memory_text(line.held), "); the least line that would do is ",
-               memory_text(least), "; ", fits_text(largest)),
-        numbers(line, need, least, batch, largest, p.step.program.layers));
-  }
-
-  [[noreturn]] void refuse_device(int64_t batch, const Line& line, const StepPlan& p) const {
-    const int64_t held = line.held - trainer_.device()->arena_bytes();
-    const int64_t there = trainer_.device()->arena_bytes();
-    const int64_t least = held + least_room(plan_on_device(batch, -there), [&](int64_t room) {
-                            return plan_on_device(batch, room - there);
-                          });
-    const MemoryForecast m = forecast_of(batch);
-    const MemoryForecast::OnDevice& f = m.on_device;
-    const int64_t largest =
-        largest_batch(batch, [&](int64_t n) { return plan_on_device(n, line.left()).fits; });
+  [[noreturn]] void refuse_validation(int64_t batch, Line line) const {
+    int64_t largest = 0;
+    const Line sure = measure_around(line, [&](const Line& now) {
+      largest =
+          largest_batch(validation_batch(), [&](int64_t n) { return within(batch, n, now).has_value(); });
+    });
+    StepPlans steps = plans(batch, validation_batch(), micro_batch_);
+    const StepChoices test =
+        trainer_.choices(StepKind::test, types_of(*validation_, validation_batch()), false);
+    const MemoryReport r = test.choices->report(test.choices->as_it_is(), kNoLine);
+    const Numbers n = numbers(line, sure, validation_batch(), largest, r, steps);
     throw MemoryLineError(
         "fit",
-        concat("a batch of ", batch, " needs ", memory_text(held + p.need), " on ", m.device,
-               ", allowed are ", memory_text(line.limit), " (weights ", memory_text(f.weights),
-               ", optimizer and metrics ", memory_text(f.state), ", the step ", memory_text(f.arena),
-               ", batches ", memory_text(f.data), "); ", rest(least, largest, m)),
-        numbers(line, held + p.need, least, batch, largest, m.layers));
+        concat("validation with a batch of ", n.batch, " needs ", memory_text(n.need), ", allowed are ",
+               memory_text(line.limit), "; training alone fits; the least line that would do is ",
+               memory_text(n.least), "; ", fits_text(largest), " (validation_batch_size)"),
+        n);
   }
 
-  MemoryForecast forecast_of(int64_t batch) const {
-    const auto types = [&](int64_t n) { return types_of(data_, n); };
-    return forecast_step(trainer_, types, batch, data_.batches_held(), account::kNoLimit, micro_batch_);
+  using Numbers = MemoryLineError::Numbers;
+  [[noreturn]] void refuse_pass(const Numbers& n, const MemoryReport& r, int64_t results_bytes,
+                                const Line& line) const {
+    throw MemoryLineError(
+        place(),
+        concat("a batch of ", n.batch, " needs ", memory_text(n.need), ", allowed are ",
+               memory_text(line.limit), " (the step ", memory_text(r.arena), ", its Program ",
+               memory_text(r.program),
+               results_bytes > 0 ? concat(", results ", memory_text(results_bytes)) : std::string(),
+               ", held already ", memory_text(line.held), "); the least line that would do is ",
+               memory_text(n.least), "; ", fits_text(n.largest_batch)),
+        n);
   }
 
-  static std::string rest(int64_t least, int64_t largest, const MemoryForecast& f) {
-    return concat("the least line that would do is ", memory_text(least), "; ", fits_text(largest),
-                  "; heaviest layers: ", heaviest(f));
+  [[noreturn]] void refuse_device(int64_t batch, const Line& line, StepPlans& steps) const {
+    const int64_t largest = largest_batch(batch, [&](int64_t n) {
+      return plans_on_device(n, micro_batch_).within(room_on_device(line)).has_value();
+    });
+    const int64_t held = line.held - trainer_.device()->arena_bytes();
+    const MemoryForecast m = forecast_of(steps, steps.report(0, steps.as_they_are(), kNoLine), batch);
+    const MemoryForecast::OnDevice& f = m.on_device;
+    Numbers n{.line = line.limit,
+              .need = held + steps.as_they_are().bytes,
+              .least = held + steps.least().bytes,
+              .batch = batch,
+              .largest_batch = largest,
+              .layers = m.layers};
+    n.parts = parts_that_fit(steps, room_on_device(line));
+    throw MemoryLineError(
+        "fit",
+        concat("a batch of ", batch, " needs ", memory_text(n.need), " on ", m.device, ", allowed are ",
+               memory_text(line.limit), " (weights ", memory_text(f.weights), ", optimizer and metrics ",
+               memory_text(f.state), ", the step ", memory_text(f.arena), ", batches ", memory_text(f.data),
+               "); ", rest(n, m)),
+        n);
   }
 
-  using Layers = std::vector<std::pair<std::string, int64_t>>;
-  static MemoryLineError::Numbers numbers(const Line& line, int64_t need, int64_t least, int64_t batch,
-                                          int64_t largest, Layers layers) {
+  MemoryForecast forecast_of(const StepPlans& steps, const MemoryReport& main, int64_t batch) const {
+    return forecast_of_report(trainer_, main, steps.step(0).state, types_of(data_, batch).charge(),
+                              data_.batches_held());
+  }
+
+  static std::string rest(const Numbers& n, const MemoryForecast& f) {
+    return concat("the least line that would do is ", memory_text(n.least), "; ", fits_text(n.largest_batch),
+                  parts_text(n.parts), "; heaviest layers: ", heaviest(f));
+  }
+
+  Numbers numbers(const Line& line, const Line& sure, int64_t batch, int64_t largest,
+                  const MemoryReport& main, StepPlans& steps) const {
+    const int64_t least = sure.held - arena_held() + steps.least().bytes;
     return {.line = line.limit,
-            .need = need,
+            .need = std::max(line.held - arena_held() + steps.as_they_are().bytes, least),
             .least = least,
             .batch = batch,
             .largest_batch = largest,
-            .layers = std::move(layers)};
+            .layers = main.layers};
   }
 
   const Trainer& trainer_;
@@ -370,7 +372,7 @@ MemoryLine::DeviceLine::~DeviceLine() {
 MemoryLine::~MemoryLine() {
   if (data_) line::end_steps();
   try {
-    trainer_.set_arena_line(account::kNoLimit, false);
+    trainer_.set_plan({});
   } catch (const Error&) {
     // Another thread uses the model: the next fit() draws its own.
   }
@@ -403,7 +405,7 @@ void MemoryLine::begin(const Dataset& data, const Dataset* validation) {
   line::begin_steps();
   data_ = data;
   validation_ = validation;
-  if (trainer_.device()) device_line_ = FitPlan(trainer_, micro_batch_, data, validation).check_device();
+  if (trainer_.device()) device_plan_ = FitPlan(trainer_, micro_batch_, data, validation).check_device();
   if (budget_) {
     count_held(data, validation);
     scope_.emplace(budget_);
@@ -414,14 +416,13 @@ void MemoryLine::begin(const Dataset& data, const Dataset* validation) {
 // What is planned under a line is planned as it is then made, but the refusal is the one with the numbers.
 void MemoryLine::replan() {
   line_seen_ = line::version();
-  int64_t line = device_line_;
+  TrainerPlan plan = device_plan_;
   if (nearest(budget_.get()).limit != account::kNoLimit) {
     if (budget_) budget_->set_refusing(false);
-    const int64_t host = FitPlan(trainer_, micro_batch_, *data_, validation_).check(budget_.get());
-    if (!trainer_.device()) line = host;
+    TrainerPlan host = FitPlan(trainer_, micro_batch_, *data_, validation_).check(budget_.get());
+    if (!trainer_.device()) plan = std::move(host);
   }
-  // Without a line that somebody drew, nothing is cut.
-  trainer_.set_arena_line(line, micro_batch_ && line != account::kNoLimit);
+  trainer_.set_plan(std::move(plan));
   if (budget_) budget_->set_refusing(true);
 }
 
@@ -435,7 +436,7 @@ void MemoryLine::between_steps() {
   if (line_seen_ != line::version()) {
     line::apply();
     // Between two steps nothing in the arena is needed: planning has its bytes.
-    if (account::used() > account::limit() && !trainer_.device()) trainer_.set_arena_line(0, micro_batch_);
+    if (account::used() > account::limit() && !trainer_.device()) trainer_.set_plan({.arena_line = 0});
     return replan();
   }
   if (trainer_.device()) return;
@@ -464,12 +465,12 @@ void MemoryLine::stay_under() {
 bool MemoryLine::shrink(int64_t bytes) {
   const account::Planning planning;
   const int64_t arena = trainer_.arena().bytes(), wanted = std::max<int64_t>(arena - bytes, 0);
-  const FitPlan plan(trainer_, micro_batch_, *data_, validation_);
-  const int64_t line = std::max(plan.smallest_arena(wanted), wanted);
+  TrainerPlan plan = FitPlan(trainer_, micro_batch_, *data_, validation_).with_arena(wanted);
+  const int64_t line = plan.arena_line;
   if (line >= arena) return false;
   log(LogLevel::info, "fit", "memory is short: the step gives back ", memory_text(arena - line), " of ",
       memory_text(arena));
-  trainer_.set_arena_line(line, micro_batch_);
+  trainer_.set_plan(std::move(plan));
   return line == wanted;
 }
 
@@ -477,14 +478,14 @@ PassLine::PassLine(ModelBody& body, StepKind kind, const Dataset& data) : traine
   line::ensure();
   Budget* const budget = Budget::current().get();
   if (body.fitting || trainer_.device() || nearest(budget).limit == account::kNoLimit) return;
-  trainer_.set_arena_line(FitPlan(trainer_, false, data, nullptr, kind).check(budget), false);
+  trainer_.set_plan(FitPlan(trainer_, false, data, nullptr, kind).check(budget));
   drawn_ = true;
 }
 
 PassLine::~PassLine() {
   if (!drawn_) return;
   try {
-    trainer_.set_arena_line(account::kNoLimit, false);
+    trainer_.set_plan({});
   } catch (const Error&) {
     // Another thread uses the model.
   }

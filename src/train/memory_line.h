@@ -63,7 +63,7 @@ class MemoryLine {
   bool counts_model_ = false;
   std::optional<Dataset> data_;
   const Dataset* validation_ = nullptr;
-  int64_t device_line_ = account::kNoLimit;
+  TrainerPlan device_plan_;
   int64_t line_seen_ = 0;
   uint64_t steps_ = 0;
   Clock::time_point looked_ = Clock::now();

@@ -29,16 +29,28 @@ Picture picture_of(const Model& model, int64_t batch_size, const std::string& me
   const MemoryForecast f = forecast(model, batch_size);
   const Trainer& trainer = model.body().trainer;
   const int64_t line = memory.empty() ? account::kNoLimit : parse_memory(memory);
-  const BatchTypes types = batch_types(model, batch_size);
-  const StepPlan p = plan_step(trainer, StepKind::train, types, line, false, [&](const StepForecast& step) {
-    return f.total() - f.arena - f.programs + step.program.program;
-  });
-  const Program program = trainer.planned(StepKind::train, types, std::max<int64_t>(p.arena_line, 0), false);
+  std::vector<StepChoices> steps;
+  steps.push_back(trainer.choices(StepKind::train, batch_types(model, batch_size), false));
+  steps[0].there = 0;
+  CompileOptions options = steps[0].options;
+  options.arena = nullptr;
+  const Graph& graph = *steps[0].graph;
+  StepPlans plans(std::move(steps), f.total() - f.arena - f.programs - f.constants);
+  const std::optional<StepPlans::Picked> p = plans.within(line);
+  if (!p) {
+    const int64_t least = plans.least().bytes;
+    throw MemoryLineError("memory report",
+                          concat("a batch of ", batch_size, " does not fit under ", memory_text(line),
+                                 "; the least line that would do is ", memory_text(least)),
+                          {.line = line, .need = f.total(), .least = least, .batch = batch_size});
+  }
+  options.recipe = p->choices[0].recipe;
+  const Program program = Program::compile(graph, options);
   return {.title = concat("Memory of a training step of ", model.name(), ", batch ", batch_size),
           .spans = program.timeline(),
           .steps = lines_of(program.text(), program.steps()),
           .arena = program.memory().arena,
-          .line = line == account::kNoLimit ? 0 : p.arena_line};
+          .line = line == account::kNoLimit ? 0 : line - p->beside};
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // The Model class: building and looking. fit.cpp has what runs.
 #include "plimsoll/model.h"
 
+#include <typeinfo>
+
 #include "common/names.h"
 #include "layers/base/functional.h"
 #include "plimsoll/error.h"
@@ -10,6 +12,11 @@
 namespace plimsoll {
 
 Model::Model() = default;
+Model::~Model() = default;
+Model::Model(const Model&) = default;
+Model::Model(Model&&) noexcept = default;
+Model& Model::operator=(const Model&) = default;
+Model& Model::operator=(Model&&) noexcept = default;
 Model::Model(std::vector<Symbol> inputs, std::vector<Symbol> outputs, std::string name)
     : Model(own_layer(std::make_shared<Functional>(std::move(inputs), std::move(outputs)), std::move(name))) {
 }
@@ -20,13 +27,72 @@ Model::Model(Layer network) {
   body_ = std::make_shared<ModelBody>(std::move(network));
 }
 
+Symbol Model::call(const Symbol&) {
+  fail(ErrorKind::invalid_argument, "model",
+       "a class derived from Model needs its own call() or call_many()");
+}
+std::vector<Symbol> Model::call_many(const std::vector<Symbol>& xs) {
+  require(xs.size() == 1, "model", "call() takes one input, got ", xs.size(), ": override call_many()");
+  return {call(xs[0])};
+}
+
+void Model::begin() {
+  const bool is_own = typeid(*this) != typeid(Model) && typeid(*this) != typeid(Sequential);
+  if (body_ == nullptr && is_own) *this = Model(own_layer(std::make_shared<Functional>(), ""));
+}
+
+Functional* Model::waiting() {
+  begin();
+  auto* network = dynamic_cast<Functional*>(body().network.get());
+  return network != nullptr && network->inputs().empty() ? network : nullptr;
+}
+
+void Model::build_for(const std::vector<InputType>& types) {
+  Functional* const network = waiting();
+  if (network == nullptr) return;
+  std::vector<Symbol> inputs;
+  for (const InputType& t : types) {
+    require(!t.shape.empty(), "model", "expected inputs whose first axis is the batch, got a scalar");
+    const DType dtype = is_float(t.dtype) ? network->variable_dtype() : t.dtype;
+    inputs.push_back(Input({t.shape.begin() + 1, t.shape.end()}, {.dtype = dtype}));
+  }
+  std::vector<Symbol> outputs = call_many(inputs);
+  network->set(std::move(inputs), std::move(outputs));
+}
+
+void Model::build_for(const std::vector<Tensor>& xs) {
+  if (waiting() == nullptr) return;
+  std::vector<InputType> types;
+  for (const Tensor& x : xs) types.push_back({{x.shape().begin(), x.shape().end()}, x.dtype()});
+  build_for(types);
+}
+
+void Model::build_for(const Dataset& data) {
+  if (waiting() == nullptr) return;
+  std::vector<InputType> types;
+  for (const TensorType& x : data.x_types()) {
+    types.push_back({{-1}, x.dtype});
+    types.back().shape.insert(types.back().shape.end(), x.shape.begin(), x.shape.end());
+  }
+  build_for(types);
+}
+
+void Model::build(const std::vector<SymbolShape>& inputs) {
+  std::vector<InputType> types;
+  for (const SymbolShape& shape : inputs) types.push_back({shape, DType::f32});
+  build_for(types);
+}
+
 ModelBody& Model::body() const {
   require(body_ != nullptr, "model", "expected a model, got none (a default-constructed Model, or one that ",
-          "was moved away)");
+          "was moved away, or a derived class that has seen no data yet: call build(), compile() or fit())");
   return *body_;
 }
 
-void Model::compile(const CompileArgs& args) { body().trainer.compile(args); }
+void Model::compile(const CompileArgs& args) {
+  begin();
+  body().trainer.compile(args);
+}
 bool Model::compiled() const { return body().trainer.compiled(); }
 const CompileArgs& Model::compile_args() const {
   require(compiled(), name(), "is not compiled");
@@ -94,6 +160,13 @@ double get_log(const Logs& logs, std::string_view name) {
   if (const double* found = find_log(logs, name)) return *found;
   fail(ErrorKind::not_found, "logs", "there is no '", name,
        "'; there are: ", nearest_first(name, log_names(logs)));
+}
+
+Symbol Model::operator()(const std::vector<Symbol>& xs) {
+  std::vector<InputType> types;
+  for (const Symbol& x : xs) types.push_back({x.shape(), x.dtype()});
+  build_for(types);
+  return network()(xs);
 }
 
 Tensor Model::operator()(const Tensor& x) {

@@ -281,7 +281,7 @@ TEST(NanWatch, TakesNoMemoryWhereUpdatesAreNotHeld) {
   const BatchTypes types{{{DType::f32, {8, 64}}}, {{DType::f32, {8, 1}}}, {}};
   const auto arena = [&](NanWatching watching) {
     trainer.set_nan_watching(watching);
-    return trainer.forecast(StepKind::train, types, account::kNoLimit, false).program.arena;
+    return trainer.choices(StepKind::train, types, false).choices->as_it_is().arena;
   };
   constexpr int64_t kLittle = 16 << 10;
   EXPECT_LE(arena(NanWatching::each), arena(NanWatching::off) + kLittle);

@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "memory/buffer.h"
+#include "memory/spill.h"
 #include "plimsoll/contents.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops/math.h"
@@ -70,26 +71,37 @@ std::shared_ptr<Buffer> addresses(int64_t bytes) {
   return Buffer::wrap(pages, bytes, std::shared_ptr<void>(pages, [size](void* p) { ::munmap(p, size); }));
 }
 
+void fill(Tensor& t, double value) {
+  const Tensor one = Tensor::full(t.dtype(), {}, value);
+  const size_t size = size_of(t.dtype());
+  const int64_t bytes = byte_size(t.dtype(), t.shape());
+  for (int64_t at = 0; at < bytes; at += static_cast<int64_t>(size))
+    std::memcpy(static_cast<char*>(t.data()) + at, one.data(), size);
+}
+
 }  // namespace
 
 Tensor make_state(DType dtype, const Shape& shape, double value) {
   const int64_t bytes = byte_size(dtype, shape);
   if (PlannedState::active()) return Tensor(dtype, shape, addresses(bytes));
-  const Tensor made(dtype, shape, Buffer::make(bytes, Owner::state));
-  const Tensor one = Tensor::full(dtype, {}, value);
-  const size_t size = size_of(dtype);
-  for (int64_t at = 0; at < bytes; at += static_cast<int64_t>(size)) {
-    std::memcpy(static_cast<char*>(made.data()) + at, one.data(), size);
-  }
+  Tensor made(dtype, shape, Buffer::make(bytes, Owner::state));
+  fill(made, value);
   return made;
 }
 
 namespace {
 
-VariablePtr make_variable(std::string name, DType dtype, const Shape& shape, double value) {
+VariablePtr make_variable(std::string name, Tensor value) {
   return std::make_shared<Variable>(
-      Variable{.name = std::move(name), .value = make_state(dtype, shape, value), .trainable = false});
+      Variable{.name = std::move(name), .value = std::move(value), .trainable = false});
 }
+
+VariablePtr make_variable(std::string name, DType dtype, const Shape& shape, double value) {
+  return make_variable(std::move(name), make_state(dtype, shape, value));
+}
+
+int64_t bytes_of(const Tensor& t) { return byte_size(t.dtype(), t.shape()); }
+void let_go(const Tensor& t) { spill::let_go(t.buffer()->address(), bytes_of(t)); }
 
 }  // namespace
 
@@ -110,14 +122,67 @@ void OptimizerState::add_slot(const Variable& weight, const SlotDef& def) {
   if (!shape) return;
   VariablePtr& slot = slot_of_[{&weight, def.name}];
   if (slot != nullptr) return;
-  slot = make_variable(concat(weight.name, "_", def.name), weight.value.dtype(), *shape, def.initial);
+  slot =
+      make_variable(concat(weight.name, "_", def.name), make_slot(weight.value.dtype(), *shape, def.initial));
   if (def.copies_weight && !PlannedState::active()) assign(slot->value, weight.value);
   slots_.push_back(slot);
+  if (!PlannedState::active() && is_spilled(*slot)) let_go(slot->value);
+}
+
+bool OptimizerState::spills(int64_t bytes) const { return !spill_.empty() && bytes >= spill::kLeast; }
+
+bool OptimizerState::is_spilled(const Variable& slot) const {
+  return spills(bytes_of(slot.value)) &&
+         std::ranges::any_of(slots_, [&](const VariablePtr& s) { return s.get() == &slot; });
+}
+
+Tensor OptimizerState::make_slot(DType dtype, const Shape& shape, double value) const {
+  const int64_t bytes = byte_size(dtype, shape);
+  if (PlannedState::active() || !spills(bytes)) return make_state(dtype, shape, value);
+  Tensor made(dtype, shape, spill::make(bytes, spill_));
+  if (value != 0) fill(made, value);  // a new file is all zeros
+  return made;
+}
+
+int64_t OptimizerState::spill_window() const {
+  std::map<const Variable*, int64_t> by_weight;
+  int64_t most = 0;
+  for (const auto& [key, slot] : slot_of_) {
+    if (const int64_t bytes = bytes_of(slot->value); spills(bytes))
+      most = std::max(most, by_weight[key.first] += bytes);
+  }
+  return most;
+}
+
+void OptimizerState::charge_window() {
+  if (PlannedState::active() || spill_.empty()) return;
+  if (!window_) window_ = std::make_shared<Charge>();
+  window_->set(Owner::state, spill_window());
+}
+
+bool OptimizerState::spill_to(const std::string& folder) {
+  spill::check(folder);
+  OptimizerState moved = *this;
+  moved.spill_ = folder;
+  std::vector<std::pair<VariablePtr, Tensor>> values;
+  for (const VariablePtr& slot : slots_) {
+    const int64_t bytes = bytes_of(slot->value);
+    if (!moved.spills(bytes) || spill::holds(slot->value.buffer()->address())) continue;
+    const Tensor there(slot->value.dtype(), slot->value.shape(), spill::make(bytes, folder));
+    assign(there, slot->value);
+    let_go(there);
+    values.emplace_back(slot, there);
+  }
+  moved.charge_window();
+  for (auto& [slot, value] : values) slot->value = value;
+  *this = std::move(moved);
+  return !values.empty();
 }
 
 void OptimizerState::build(std::span<const VariablePtr> weights) {
   OptimizerState built = *this;  // all or nothing: what cannot be made whole leaves no trace
   built.add_state(weights);
+  built.charge_window();
   *this = std::move(built);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "layers/base/trace.h"
+#include "memory/charge.h"
 #include "plimsoll/optimizers.h"
 #include "train/nan_gate.h"
 #include "train/optimizers/loss_scale.h"
@@ -19,6 +20,12 @@ class OptimizerState {
 
   // Makes the slots of weights that have none yet.
   void build(std::span<const VariablePtr> weights);
+  // Large slots are in files in this folder (memory/spill.h), those to come and those there are. Returns
+  // whether any has moved. Throws as spill::make(); then all is as before.
+  bool spill_to(const std::string& folder);
+  bool is_spilled(const Variable& slot) const;
+  // What of spilled slots is resident at a time: those of the weight that is being updated, at most.
+  int64_t spill_window() const;
   // The loss whose gradients apply() expects: scaled, where the optimizer is to scale it. Requires: build().
   Tensor scaled(Trace& trace, const Tensor& loss) const;
   // Whether all gradients must be there before the first update, whatever watches: they are clipped or
@@ -55,6 +62,9 @@ class OptimizerState {
   friend class TracedUpdate;
   struct Step;
   void add_state(std::span<const VariablePtr> weights);
+  bool spills(int64_t bytes) const;
+  Tensor make_slot(DType dtype, const Shape& shape, double value) const;
+  void charge_window();
   void add_slot(const Variable& weight, const SlotDef& def);
   VariablePtr slot(const Variable& weight, std::string_view name) const;
   VariablePtr scalar(std::string_view name) const;
@@ -73,6 +83,8 @@ class OptimizerState {
   Optimizer optimizer_;
   VariablePtr iterations_, learning_rate_;
   std::vector<VariablePtr> slots_, scalars_;
+  std::string spill_;  // a folder; empty: none
+  std::shared_ptr<Charge> window_;
   std::map<std::pair<const Variable*, std::string>, VariablePtr> slot_of_;
 };
 

@@ -19,18 +19,26 @@ void each(const TestPass& p, Call call) {
 
 // Puts the rows of `part` behind the first `row` rows of `all`.
 void put_rows(const Tensor& all, int64_t row, const Tensor& part) {
+  require(part.rank() > 0 && part.dtype() == all.dtype() &&
+              part.shape().with(0, 1) == all.shape().with(0, 1) && row + part.dim(0) <= all.dim(0),
+          "predict", "expected results of all batches that make one tensor, got ", part.type(), " beside ",
+          all.type(), ": predict with one batch, or call predict_on_batch for each");
   const int64_t bytes = byte_size(part.dtype(), part.shape());
   const int64_t row_bytes = bytes / std::max<int64_t>(part.dim(0), 1);
   std::memcpy(static_cast<char*>(all.data()) + row * row_bytes, part.data(), static_cast<size_t>(bytes));
 }
 
-// The predictions of all batches, output by output. Where the number of records is known they go to their
-// place at once; else they are kept batch by batch and put together at the end.
+// The predictions of all batches, output by output. Where the number of records is known, and results have a
+// row for each, they go to their place at once; else they are kept batch by batch and put together at the
+// end.
 class Predictions {
  public:
   explicit Predictions(std::optional<int64_t> records) : records_(records) {}
 
   void add(std::vector<Tensor> ys, int64_t rows) {
+    if (rows_ == 0 &&
+        !std::all_of(ys.begin(), ys.end(), [&](const Tensor& y) { return y.rank() > 0 && y.dim(0) == rows; }))
+      records_.reset();
     for (size_t i = 0; records_ && i < ys.size(); ++i) {
       if (all_.size() <= i) all_.push_back(Tensor::empty(ys[i].dtype(), ys[i].shape().with(0, *records_)));
       put_rows(all_[i], rows_, ys[i]);
@@ -49,11 +57,14 @@ class Predictions {
   }
 
  private:
-  std::vector<Tensor> joined() const {
+  std::vector<Tensor> joined() {
+    if (parts_.size() == 1) return std::move(parts_[0]);
     std::vector<Tensor> all;
     for (size_t i = 0; !parts_.empty() && i < parts_[0].size(); ++i) {
-      all.push_back(Tensor::empty(parts_[0][i].dtype(), parts_[0][i].shape().with(0, rows_)));
-      int64_t row = 0;
+      const Tensor& first = parts_[0][i];
+      int64_t rows = 0, row = 0;
+      for (const std::vector<Tensor>& part : parts_) rows += part[i].rank() > 0 ? part[i].dim(0) : 0;
+      all.push_back(Tensor::empty(first.dtype(), first.rank() > 0 ? first.shape().with(0, rows) : Shape{0}));
       for (const std::vector<Tensor>& part : parts_) {
         put_rows(all[i], row, part[i]);
         row += part[i].dim(0);

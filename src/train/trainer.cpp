@@ -150,16 +150,29 @@ const std::shared_ptr<Device>& Trainer::device() const {
   return *device_;
 }
 
-void Trainer::set_arena_line(int64_t bytes, bool micro_batch) {
-  if (bytes == arena_line_ && micro_batch == micro_batch_) return;
+void Trainer::spill_to(const std::string& folder) {
+  require(compiled(), "spill", "the model is not compiled; call compile() with an optimizer first");
+  require(!device(), "spill", "the optimizer's state is on a device: only that of the host can be in a file");
   const InUse::Turn turn(in_use_, "fit", kOneAtATime);
-  arena_line_ = bytes;
-  micro_batch_ = micro_batch;
+  if (optimizer_->spill_to(folder)) forget_programs();
+}
+
+void Trainer::set_plan(TrainerPlan plan) {
+  const InUse::Turn turn(in_use_, "fit", kOneAtATime);
+  plan_ = std::move(plan);
   programs_.drop_if([&](const Ready& r) {
     const MemoryReport& m = r.program.memory();
-    return m.arena > bytes || m.again > 0 || m.parts > 1;
+    const std::shared_ptr<const Recipe> wanted = planned(r.kind, r.types);
+    if (wanted) return m.parts != wanted->parts || m.recipe->execs != wanted->execs;
+    return m.arena > plan_.arena_line || m.again > 0 || m.parts > 1;
   });
-  if (arena_->bytes() > bytes) arena_->trim(bytes);
+  if (arena_->bytes() > plan_.arena_line) arena_->trim(plan_.arena_line);
+}
+
+std::shared_ptr<const Recipe> Trainer::planned(StepKind kind, const BatchTypes& types) const {
+  const auto found = std::ranges::find_if(
+      plan_.steps, [&](const TrainerPlan::Step& s) { return s.kind == kind && s.types == types; });
+  return found == plan_.steps.end() ? nullptr : found->recipe;
 }
 
 void Trainer::set_parts(int64_t parts) {
@@ -264,13 +277,11 @@ void Trainer::trace_step(Trace& trace, StepKind kind, const BatchTypes& types, c
   trace.add_updates();
 }
 
-CompileOptions Trainer::compile_options(int64_t arena_line, bool micro_batch) const {
+CompileOptions Trainer::compile_options() const {
   CompileOptions options;
   options.threads = args_.threads;
   options.arena = arena_;
   options.device = device();
-  options.memory = arena_line;
-  options.micro_batch = micro_batch;
   options.parts = parts_;
   return options;
 }
@@ -282,9 +293,11 @@ Trainer::Programs::Loan Trainer::make_program(StepKind kind, BatchTypes types) {
   std::unique_ptr<Objective> first;  // whose sums may be half made until there is a program
   trace_step(trace, kind, types, {optimizer_.get(), objective_ ? objective_ : first});
   const size_t hash = hash_step(kind, types);
-  const int64_t line = arena_line_ == account::kNoLimit ? -1 : arena_line_;
-  Ready ready{kind, std::move(types), watching(kind),
-              Program::compile(graph, compile_options(line, micro_batch_))};
+  CompileOptions options = compile_options();
+  options.recipe = planned(kind, types);
+  options.memory = plan_.arena_line == account::kNoLimit ? -1 : plan_.arena_line;
+  options.micro_batch = plan_.micro_batch;
+  Ready ready{kind, std::move(types), watching(kind), Program::compile(graph, options)};
   const int64_t bytes = ready.bytes();
   Programs::Loan loan = programs_.add(hash, std::move(ready), bytes);
   const int64_t copy = network_->count_params() * static_cast<int64_t>(sizeof(float));
@@ -293,26 +306,28 @@ Trainer::Programs::Loan Trainer::make_program(StepKind kind, BatchTypes types) {
   return loan;
 }
 
-StepForecast Trainer::forecast(StepKind kind, const BatchTypes& types, int64_t arena_line,
-                               bool micro_batch) const {
+StepChoices Trainer::choices(StepKind kind, const BatchTypes& types, bool micro_batch) const {
   require(compiled() || kind == StepKind::predict, "forecast",
           "the model is not compiled; call compile() with an optimizer and a loss first");
   // Copies share the variables there are; those the step would add are the copies' alone.
   std::optional<OptimizerState> optimizer;
   if (optimizer_) optimizer = *optimizer_;
   std::unique_ptr<Objective> objective = objective_ ? std::make_unique<Objective>(*objective_) : nullptr;
-  Graph graph;
-  Trace trace(graph, kind == StepKind::train);
+  StepChoices made{kind, types, std::make_unique<Graph>(), compile_options(), nullptr};
+  const Graph& graph = *made.graph;
+  Trace trace(*made.graph, kind == StepKind::train);
   {
     const PlannedState planned;
     trace_step(trace, kind, types, {optimizer ? &*optimizer : nullptr, objective});
   }
-  StepForecast f{.program = Program::forecast(graph, compile_options(arena_line, micro_batch))};
-  if (!has_program(kind, types)) f.program_to_come = f.program.program + f.program.constants;
+  made.options.micro_batch = micro_batch;
+  made.choices = std::make_unique<Choices>(graph, made.options);
+  made.choices->forget_kernels();
+  has_program(kind, types, &made.there);
   if (kind == StepKind::predict) {
     for (const GraphOutput& y : graph.outputs())
-      f.results += Buffer::charge_for(byte_size(graph.type(y.value).dtype, graph.type(y.value).shape));
-    return f;
+      made.results += Buffer::charge_for(byte_size(graph.type(y.value).dtype, graph.type(y.value).shape));
+    return made;
   }
   std::vector<VariablePtr> there = optimizer_->variables(), all = optimizer->variables();
   const auto add = [](std::vector<VariablePtr>& list, const std::vector<VariablePtr>& more) {
@@ -320,29 +335,22 @@ StepForecast Trainer::forecast(StepKind kind, const BatchTypes& types, int64_t a
   };
   add(there, metric_states());
   if (objective) add(all, objective->states());
+  made.state = optimizer->spill_window();
+  made.state_to_come = made.state - optimizer_->spill_window();
   for (const VariablePtr& v : all) {
+    if (optimizer->is_spilled(*v)) continue;
     const int64_t charge = Buffer::charge_for(byte_size(v->value.dtype(), v->value.shape()));
-    f.state += charge;
-    if (std::find(there.begin(), there.end(), v) == there.end()) f.state_to_come += charge;
+    made.state += charge;
+    if (std::find(there.begin(), there.end(), v) == there.end()) made.state_to_come += charge;
   }
-  return f;
+  return made;
 }
 
-Program Trainer::planned(StepKind kind, const BatchTypes& types, int64_t arena_line, bool micro_batch) const {
-  OptimizerState optimizer = *optimizer_;
-  std::unique_ptr<Objective> objective = objective_ ? std::make_unique<Objective>(*objective_) : nullptr;
-  Graph graph;
-  Trace trace(graph, kind == StepKind::train);
-  const PlannedState planned;
-  trace_step(trace, kind, types, {&optimizer, objective});
-  CompileOptions options = compile_options(arena_line, micro_batch);
-  options.arena = nullptr;
-  return Program::compile(graph, options);
-}
-
-bool Trainer::has_program(StepKind kind, const BatchTypes& types) const {
+bool Trainer::has_program(StepKind kind, const BatchTypes& types, int64_t* bytes) const {
   return programs_.has(hash_step(kind, types), [&](const Ready& r) {
-    return r.kind == kind && r.watching == watching(kind) && r.types == types;
+    const bool same = r.kind == kind && r.watching == watching(kind) && r.types == types;
+    if (same && bytes != nullptr) *bytes = r.program.memory().program + r.program.memory().constants;
+    return same;
   });
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "exec/choices.h"
 #include "exec/kept.h"
 #include "layers/base/functional.h"
 #include "memory/budget.h"
@@ -32,12 +33,31 @@ struct BatchTypes {
   bool operator==(const BatchTypes&) const = default;
 };
 
-struct StepForecast {
-  MemoryReport program;
-  int64_t state = 0;            // what the optimizer's variables and the sums of metrics are charged
-  int64_t state_to_come = 0;    // of these, the ones that are not there yet
-  int64_t program_to_come = 0;  // the program with its constants, if it is not there yet
-  int64_t results = 0;          // of predict: what a step hands out
+// The ways to run one kind of step.
+struct StepChoices {
+  StepKind kind;
+  BatchTypes types;
+  std::unique_ptr<Graph> graph;
+  CompileOptions options;
+  std::unique_ptr<Choices> choices;
+  int64_t state = 0;          // what the optimizer's variables and the sums of metrics are charged
+  int64_t state_to_come = 0;  // of these, the ones that are not there yet
+  int64_t there = 0;          // what the program that there is holds with its constants; 0: none
+  int64_t results = 0;        // of predict: what a step hands out
+};
+
+// How the programs of a Trainer are made.
+struct TrainerPlan {
+  // What their arena may have; those that are planned otherwise are made anew. kNoLimit: what the lines
+  // around leave when one is made.
+  int64_t arena_line = account::kNoLimit;
+  bool micro_batch = false;  // a batch may be cut
+  struct Step {
+    StepKind kind;
+    BatchTypes types;
+    std::shared_ptr<const Recipe> recipe;
+  };
+  std::vector<Step> steps = {};  // those that were looked at
 };
 
 class Trainer {
@@ -52,14 +72,13 @@ class Trainer {
   std::vector<Tensor> predict(std::span<const Tensor> x);
   // Makes the program of such steps ready, and with it every variable they use.
   void prepare(StepKind kind, const BatchTypes& types);
-  // What prepare() would take with this line for the arena (kNoLimit: none), the batch cut where that is
-  // allowed. Nothing changes but that a network whose input was not known is built.
-  StepForecast forecast(StepKind kind, const BatchTypes& types, int64_t arena_line, bool micro_batch) const;
-  // Such a program that is never run: its state has no bytes.
-  Program planned(StepKind kind, const BatchTypes& types, int64_t arena_line, bool micro_batch) const;
-  // What the arena of the programs may have from now on; those that are planned otherwise are made anew.
-  // kNoLimit: what the lines around leave when one is made.
-  void set_arena_line(int64_t bytes, bool micro_batch);
+  // Large slots of the optimizer are in files in this folder from now on. Throws as spill::make().
+  void spill_to(const std::string& folder);
+  // What prepare() has to choose from, the batch cut where that is allowed. Nothing changes but that a
+  // network whose input was not known is built. Its programs are never run: their state has no bytes.
+  StepChoices choices(StepKind kind, const BatchTypes& types, bool micro_batch) const;
+  // Of the programs from now on; those there are that are planned otherwise go.
+  void set_plan(TrainerPlan plan);
   // For tests: batches are cut into so many ranges, line or not.
   void set_parts(int64_t parts);
   // Of the programs from now on.
@@ -104,7 +123,10 @@ class Trainer {
     OptimizerState* optimizer;              // nullptr: not compiled
     std::unique_ptr<Objective>& objective;  // made when there is none
   };
-  bool has_program(StepKind kind, const BatchTypes& types) const;
+  // `bytes` (optional): what it holds with its constants.
+  bool has_program(StepKind kind, const BatchTypes& types, int64_t* bytes = nullptr) const;
+  // nullptr: this step was not looked at.
+  std::shared_ptr<const Recipe> planned(StepKind kind, const BatchTypes& types) const;
   Programs::Loan program(StepKind kind, const Batch& batch);
   Programs::Loan make_program(StepKind kind, BatchTypes types);
   void forget_programs();
@@ -113,7 +135,7 @@ class Trainer {
   // Returns whether the step's numbers are finite; undefined: nobody watches.
   Tensor trace_update(Trace& trace, const Parts& parts, std::span<const VariablePtr> weights,
                       const Tensor& loss, std::span<const Tensor> grads) const;
-  CompileOptions compile_options(int64_t arena_line, bool micro_batch) const;
+  CompileOptions compile_options() const;
   NanWatching watching(StepKind kind) const { return kind == StepKind::train ? watching_ : NanWatching::off; }
   void put_inputs(const Batch& batch);
   Tensor class_weights(const Tensor& y) const;
@@ -126,8 +148,7 @@ class Trainer {
   std::map<int64_t, double> class_weight_;
   std::shared_ptr<Budget> budget_;
   std::shared_ptr<Arena> arena_;
-  int64_t arena_line_ = account::kNoLimit;
-  bool micro_batch_ = false;
+  TrainerPlan plan_;
   int64_t parts_ = 0;
   Programs programs_;
   InUse in_use_;

@@ -37,6 +37,24 @@ TEST(Conveniences, SymbolsAreAddedAndScaled) {
   EXPECT_EQ(again.layers().size(), model.layers().size());
 }
 
+// The values are NumPy's: x * (1 / 3) rounds twice and differs in the last bit for 5, 7 and 10.
+TEST(Conveniences, SymbolsAreDividedByNumbersWithOneRounding) {
+  const Symbol a = Input({4});
+  const Tensor x = Tensor::of({{5, 7, 10, 11}});
+  const std::vector<float> thirds = {0x1.aaaaaap+0F, 0x1.2aaaaap+1F, 0x1.aaaaaap+1F, 0x1.d55556p+1F};
+  EXPECT_EQ(bit_difference(Model(a, a / 3.0)(x), Tensor::from<float>(thirds, {1, 4})), "");
+}
+
+TEST(Conveniences, NumbersMeetTheDtypeOfASymbolAsInKeras) {
+  const Symbol wide = Input({2}, {.dtype = "float64"}), whole = Input({2}, {.dtype = "int32"});
+  const std::vector<double> tenths = {3 * 0.1, 5 * 0.1};
+  const Tensor x = cast(Tensor::of({{3, 5}}), DType::f64);
+  EXPECT_EQ(bit_difference(Model(wide, wide * 0.1)(x), Tensor::from<double>(tenths, {1, 2})), "");
+  EXPECT_EQ(bit_difference(Model(wide, wide + wide)(x), x * 2.0), "");
+  const Tensor half = Model(whole, whole * 0.5)(cast(x, DType::i32));
+  EXPECT_EQ(bit_difference(half, Tensor::of({{1.5, 2.5}})), "");
+}
+
 template <class Call>
 void expect_names(const Call& call, std::string_view name) {
   try {
@@ -105,6 +123,30 @@ TEST(SwapEMAWeights, ShowsTheAveragesToEvaluateAndPutsTheWeightsBack) {
   Sequential without({Input({3}), Dense(1)});
   without.compile({.loss = "mse"});
   EXPECT_THROW(without.evaluate(x, y, {.callbacks = {SwapEMAWeights()}}), Error);
+}
+
+TEST(SeveralOutputs, TakeMetricsByName) {
+  const Symbol x = Input({3});
+  Model model({x}, {Dense(1, {.name = "price"})(x), Dense(2, {.activation = "softmax", .name = "kind"})(x)});
+  model.compile({.optimizer = "sgd",
+                 .loss = {{"price", "mse"}, {"kind", "sparse_categorical_crossentropy"}},
+                 .metrics_per_output = {{"price", {"mae", "mse"}}, {"kind", {"accuracy"}}}});
+  const Tensor data = Tensor::full(DType::f32, {4, 3}, 1);
+  const Logs logs =
+      model.evaluate({data}, {Tensor::zeros(DType::f32, {4, 1}), Tensor::zeros(DType::i32, {4})});
+  EXPECT_GE(logs["price_mae"], 0);
+  EXPECT_GE(logs["price_mse"], 0);
+  EXPECT_LE(logs["kind_accuracy"], 1);
+}
+
+TEST(Options, HaveADtype) {
+  Sequential model({Input({3}), Dense(4, {.dtype = "mixed_bfloat16"}), Dense(2, {.dtype = DType::f64})});
+  EXPECT_EQ(model.layers()[1]->compute_dtype(), DType::bf16);
+  EXPECT_EQ(model.layers()[1]->variable_dtype(), DType::f32);
+  EXPECT_EQ(model.outputs()[0].dtype(), DType::f64);
+  EXPECT_EQ(Input({3}, {.dtype = "int32"}).dtype(), DType::i32);
+  EXPECT_THROW(Dense(4, {.dtype = "float31"}), Error);
+  EXPECT_THROW(Input({3}, {.dtype = "int31"}), Error);
 }
 
 }  // namespace

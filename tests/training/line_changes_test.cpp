@@ -8,6 +8,7 @@
 #include "line_cases/generated.h"
 #include "memory/account.h"
 #include "memory/line.h"
+#include "memory/pool.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
 #include "plimsoll/model.h"
@@ -29,6 +30,11 @@ Model deep() {
 
 class LineChanges : public ::testing::Test {
  protected:
+  LineChanges() {  // what other tests left would give room later
+    while (account::reclaim()) {
+    }
+    pool::trim();
+  }
   ~LineChanges() override {
     line::set_pressure(nullptr);
     set_memory_limit(INT64_MAX);

@@ -154,8 +154,8 @@ Trained train(const Case& c, int64_t parts) {
   Trained t;
   const Data first = c.data(c.batch, 1);
   const BatchTypes types = BatchTypes::of(Batch{first.x, first.y, first.weights});
-  const StepForecast f = m.body().trainer.forecast(StepKind::train, types, INT64_MAX, false);
-  EXPECT_EQ(f.program.parts, std::max<int64_t>(parts, 1));
+  const StepChoices step = m.body().trainer.choices(StepKind::train, types, false);
+  EXPECT_EQ(forced_parts(*step.graph, step.options).parts, std::max<int64_t>(parts, 1));
   for (int step = 0; step < kSteps; ++step) {
     const Data d = c.data(c.batch, 100u * static_cast<uint32_t>(step % kBatches + 1));
     t.logs.push_back(m.train_on_batch(d.x, d.y, d.weights));
@@ -301,11 +301,18 @@ TEST(MicroBatchLine, FitStaysUnderItAndSaysThatTheBatchIsCut) {
   ASSERT_FALSE(logged.empty());
   EXPECT_NE(logged[0].find("parts"), std::string::npos) << logged[0];
   EXPECT_NE(logged[0].find("not bit by bit"), std::string::npos) << logged[0];
+  const size_t runs = logged[0].find("runs in ");
+  ASSERT_NE(runs, std::string::npos) << logged[0];
+  const int parts = std::stoi(logged[0].substr(runs + 8));
   EXPECT_LE(distance(got, want), kWeights);
   under.micro_batch = "never";
   fit(under);
   ASSERT_EQ(logged.size(), 1u);
   EXPECT_NE(logged[0].find("the least line that would do"), std::string::npos) << logged[0];
+  // A refusal says what consent would bring, and that is so.
+  EXPECT_NE(logged[0].find(concat("with micro_batch \"auto\" it fits in ", parts, " parts")),
+            std::string::npos)
+      << logged[0];
 }
 
 }  // namespace

@@ -90,6 +90,23 @@ TEST_F(Misuse, TargetsThatDoNotFit) {
   });
 }
 
+TEST_F(Misuse, PredictionsWithoutARowForEachRecord) {
+  const Tensor x = numbers({5, 4});
+  const Symbol in = Input({4});
+  Model turned({in}, {transpose(in, {1, 0}), matmul(in, transpose(in, {1, 0})), mean(in)});
+  const std::vector<Tensor> ys = turned.predict({x}, {.batch_size = 8, .verbose = 0});
+  EXPECT_EQ(ys[0].shape(), (Shape{4, 5}));
+  EXPECT_EQ(ys[1].shape(), (Shape{5, 5}));
+  EXPECT_EQ(ys[2].shape(), Shape{});
+  // (4, 2), (4, 2), (4, 1): no tensor can be made of these.
+  expect_refused("batches that differ", [&] { turned.predict({x}, {.batch_size = 2, .verbose = 0}); });
+  Model square({in}, {matmul(in, transpose(in, {1, 0}))});
+  expect_refused("a last, smaller batch", [&] { square.predict({x}, {.batch_size = 3, .verbose = 0}); });
+  Model whole({in}, {transpose(in, {1, 0})});
+  const Tensor y = whole.predict(numbers({6, 4}), {.batch_size = 2, .verbose = 0});
+  EXPECT_EQ(y.shape(), (Shape{12, 2}));  // as NumPy joins them in Keras
+}
+
 TEST_F(Misuse, InputsThatDoNotFit) {
   expect_refused("other features", [&] { model.fit(numbers({16, 5}), y, {.verbose = 0}); });
   expect_refused("other features to predict", [&] { model.predict(numbers({16, 5})); });

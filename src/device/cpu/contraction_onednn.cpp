@@ -42,19 +42,6 @@ memory::desc matrix_desc(const Matrix& m, bool swap, memory::data_type type) {
                       transposed ? memory::format_tag::ba : memory::format_tag::ab);
 }
 
-void add_activation(dnnl::post_ops& ops, Activation activation) {
-  using A = dnnl::algorithm;
-  switch (activation) {
-    case Activation::linear: return;
-    case Activation::relu: return ops.append_eltwise(A::eltwise_relu, 0, 0);
-    case Activation::sigmoid: return ops.append_eltwise(A::eltwise_logistic, 0, 0);
-    case Activation::tanh: return ops.append_eltwise(A::eltwise_tanh, 0, 0);
-    case Activation::gelu: return ops.append_eltwise(A::eltwise_gelu_erf, 0, 0);
-    case Activation::gelu_tanh: return ops.append_eltwise(A::eltwise_gelu_tanh, 0, 0);
-    case Activation::silu: return ops.append_eltwise(A::eltwise_swish, 1, 0);
-  }
-}
-
 struct State {
   onednn::OnednnCall call;
   int scratch_index;
@@ -82,7 +69,7 @@ Kernel prepare_contraction_onednn(const KernelQuery& q, const ContractionAxes& a
     const ScopedThreads cap(threads);
     dnnl::primitive_attr attr = onednn::user_scratchpad();
     dnnl::post_ops ops;
-    add_activation(ops, activation);
+    onednn::append_activation(ops, activation);
     attr.set_post_ops(ops);
     const memory::data_type type = onednn::data_type(q.in[0].dtype);
     const memory::desc dst({a.rows, b.rows}, type, memory::format_tag::ab);

@@ -301,18 +301,6 @@ int weights_arg(const ConvCall& c, const Task& t, const memory::desc& plain, con
   return c.scale >= 0 || (t.transposed && t.g.window_points() > 1) ? c.args + kTurned : c.weights;
 }
 
-void append_activation(dnnl::post_ops& ops, Activation activation) {
-  switch (activation) {
-    case Activation::linear: return;
-    case Activation::relu: return ops.append_eltwise(algorithm::eltwise_relu, 0, 0);
-    case Activation::sigmoid: return ops.append_eltwise(algorithm::eltwise_logistic, 0, 0);
-    case Activation::tanh: return ops.append_eltwise(algorithm::eltwise_tanh, 0, 0);
-    case Activation::gelu: return ops.append_eltwise(algorithm::eltwise_gelu_erf, 0, 0);
-    case Activation::gelu_tanh: return ops.append_eltwise(algorithm::eltwise_gelu_tanh, 0, 0);
-    case Activation::silu: return ops.append_eltwise(algorithm::eltwise_swish, 1, 0);
-  }
-}
-
 // The scale goes into the weights and the residual into the sums' first value: oneDNN's binary post-ops of
 // both take up to a quarter of the time of a convolution of one point.
 primitive_attr epilogue_attr(const ConvEpilogue& e, Activation activation) {

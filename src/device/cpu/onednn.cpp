@@ -5,6 +5,7 @@
 #if PLIMSOLL_HAVE_ONEDNN
 
 #include <array>
+#include <limits>
 #include <mutex>
 #include <set>
 #include <string>
@@ -139,6 +140,22 @@ dnnl::primitive_attr user_scratchpad() {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   return attr;
+}
+
+// oneDNN's max(x, 0) makes a zero of NaN: a network full of them would look well. With a slope it multiplies
+// instead, and where our kernels run, a slope as small as this one counts as zero (denormals.h).
+void append_activation(dnnl::post_ops& ops, Activation activation) {
+  using A = dnnl::algorithm;
+  switch (activation) {
+    case Activation::linear: return;
+    case Activation::relu:
+      return ops.append_eltwise(A::eltwise_relu, std::numeric_limits<float>::denorm_min(), 0);
+    case Activation::sigmoid: return ops.append_eltwise(A::eltwise_logistic, 0, 0);
+    case Activation::tanh: return ops.append_eltwise(A::eltwise_tanh, 0, 0);
+    case Activation::gelu: return ops.append_eltwise(A::eltwise_gelu_erf, 0, 0);
+    case Activation::gelu_tanh: return ops.append_eltwise(A::eltwise_gelu_tanh, 0, 0);
+    case Activation::silu: return ops.append_eltwise(A::eltwise_swish, 1, 0);
+  }
 }
 
 std::string kernel_name(const dnnl::primitive_desc_base& desc) {

@@ -21,6 +21,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include "common/fork.h"
+#include "device/cpu/activation.h"
 #include "device/cpu/gomp_shim.h"
 #include "device/cpu/thread_pool.h"
 #include "plimsoll/error.h"
@@ -44,6 +45,9 @@ dnnl::memory::desc any_layout(const dnnl::memory::desc& desc);
 
 // Scratch is given by us, so that it is planned and counted.
 dnnl::primitive_attr user_scratchpad();
+
+// The activation as the last thing a primitive does to its result. NaN stays NaN.
+void append_activation(dnnl::post_ops& ops, Activation activation);
 
 // "onednn brgconv:avx2", for Kernel::name.
 std::string kernel_name(const dnnl::primitive_desc_base& desc);

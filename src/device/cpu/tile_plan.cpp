@@ -12,7 +12,9 @@ namespace {
 constexpr int64_t kChunk = 65536;  // elements one thread takes at a time
 // Registers of one thread: half of a common L1, the rest is for the arguments.
 constexpr int64_t kTileBytes = 16 << 10;
-constexpr int64_t kWide = 256;  // accumulators side by side where rows are short
+constexpr int64_t kWide = 256;      // accumulators side by side where rows are short
+constexpr int64_t kColumns = 1024;  // at most, of those that one thread folds from the first row to the last
+constexpr int64_t kBlocks = 32;     // of columns are enough for any number of threads
 
 bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
 size_t register_size(DType t) { return is_half(t) ? 4 : size_of(t); }
@@ -98,14 +100,14 @@ struct TilePlanner {
     }
     plan.unit = plan.total / prefix;
     if (prefix >= 16 || plan.unit <= 2 * kChunk) return cut(std::max(plan.unit, period));
-    bool columns = plan.inner >= 1024 && prefix_rank < plan.rank - 1 && all_keep(last());
-    for (size_t d = static_cast<size_t>(prefix_rank); columns && d < last(); ++d) columns = all_drop(d);
-    if (columns) return cut_columns(prefix);
-    plan.partial = true;
     int64_t elements = 0;
     for (const auto& f : program.folds()) elements = std::max(elements, f.elements);
     // The partial results must stay small beside what is folded.
     const int64_t copies = std::clamp<int64_t>(plan.total / (8 * elements), 1, 256);
+    bool columns = plan.inner >= 1024 && prefix_rank < plan.rank - 1 && all_keep(last());
+    for (size_t d = static_cast<size_t>(prefix_rank); columns && d < last(); ++d) columns = all_drop(d);
+    if (columns && prefix * column_blocks() >= std::min(copies, kBlocks)) return cut_columns(prefix);
+    plan.partial = true;
     const int64_t least = std::max(kChunk, divide_up(plan.total, copies));
     cut(period, least);
   }
@@ -120,9 +122,11 @@ struct TilePlanner {
   void cut_columns(int64_t prefix) {
     plan.columns = plan.in_rows = true;
     period = 1;
-    plan.tile = std::min<int64_t>(plan.tile, 1024);
-    plan.chunks = prefix * divide_up(plan.inner, plan.tile);
+    plan.chunks = prefix * column_blocks();
+    plan.tile = std::min(plan.tile, kColumns);
   }
+
+  int64_t column_blocks() const { return divide_up(plan.inner, std::min(plan.tile, kColumns)); }
 
   void lifetimes() {
     last_use.assign(program.values().size(), -1);

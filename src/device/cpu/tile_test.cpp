@@ -8,6 +8,8 @@
 #include <numeric>
 #include <random>
 
+#include "device/cpu/tile_plan.h"
+
 namespace plimsoll {
 namespace {
 
@@ -54,6 +56,7 @@ const std::vector<Shape> kSpaces = {Shape{},
                                     Shape{17, 1, 31},
                                     Shape{4, 5, 6, 7},
                                     Shape{100, 2, 700},
+                                    Shape{300, 1024},
                                     Shape{2, 3, 40000},
                                     Shape{20, 9, 9, 130}};
 
@@ -115,6 +118,16 @@ TEST(Tile, FoldsOverEverySetOfAxes) {
         ASSERT_EQ(highest[i], most[i]) << space.str() << " mask " << mask << " at " << i;
       }
     }
+  }
+}
+
+// The sum over the rows of a layer's gradient, whose columns alone are work for one or two threads.
+TEST(Tile, SumsOverManyRowsAreWorkForManyThreads) {
+  for (const Shape& space : {Shape{2048, 512}, Shape{2048, 1024}, Shape{2048, 3000}, Shape{512, 50000}}) {
+    TileProgram program(space);
+    const int x = program.read(0, DType::f32, broadcast_strides(space, space));
+    program.fold(1, x, Fold::sum, fold_strides(space, Ints{0}), space[1]);
+    EXPECT_GE(plan_tiles(program, 2, 16).chunks, 16) << space.str();
   }
 }
 

@@ -52,9 +52,7 @@ struct AdamaxOptimizer final : OptimizerWith<AdamaxOptimizerOptions> {
   std::string_view class_name() const override { return "Adamax"; }
   void fields(Fields& f) override {
     OptimizerBase::fields(f);
-    f("beta_1", o.beta_1);
-    f("beta_2", o.beta_2);
-    f("epsilon", o.epsilon);
+    beta_fields(f, o);
   }
   std::vector<std::vector<SlotDef>> slots() const override { return {{{"momentum"}, {"norm"}}}; }
   Tensor update(UpdateScope& s) override {
@@ -72,9 +70,7 @@ struct NadamOptimizer final : OptimizerWith<NadamOptimizerOptions> {
   std::string_view class_name() const override { return "Nadam"; }
   void fields(Fields& f) override {
     OptimizerBase::fields(f);
-    f("beta_1", o.beta_1);
-    f("beta_2", o.beta_2);
-    f("epsilon", o.epsilon);
+    beta_fields(f, o);
   }
   std::vector<std::vector<SlotDef>> slots() const override { return {{{"momentum"}, {"velocity"}}}; }
   std::vector<SlotDef> scalars() const override { return {{"u_product", 1}}; }

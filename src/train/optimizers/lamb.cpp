@@ -13,9 +13,7 @@ struct LambOptimizer final : OptimizerWith<LambOptimizerOptions> {
   std::string_view class_name() const override { return "Lamb"; }
   void fields(Fields& f) override {
     OptimizerBase::fields(f);
-    f("beta_1", o.beta_1);
-    f("beta_2", o.beta_2);
-    f("epsilon", o.epsilon);
+    beta_fields(f, o);
   }
   std::vector<std::vector<SlotDef>> slots() const override { return {{{"momentum"}, {"velocity"}}}; }
   Tensor update(UpdateScope& s) override {

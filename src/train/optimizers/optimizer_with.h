@@ -16,6 +16,14 @@ struct OptimizerWith : OptimizerBase {
   Options o;
 };
 
+// The arguments of Adam's relatives.
+template <class Options>
+void beta_fields(Fields& f, Options& o) {
+  f("beta_1", o.beta_1);
+  f("beta_2", o.beta_2);
+  f("epsilon", o.epsilon);
+}
+
 // Throws Error{invalid_argument} naming the class unless the common arguments make sense together.
 void check_optimizer(const OptimizerBase& optimizer);
 
