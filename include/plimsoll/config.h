@@ -127,6 +127,8 @@ class Fields {
   virtual bool reading() const = 0;
   // Reading: whether the config has an object under this name, where it could have a number (learning_rate).
   virtual bool has_object(std::string_view /*name*/) const { return false; }
+  // Reading: whether it has a list there, where it could have a name (window).
+  virtual bool has_list(std::string_view /*name*/) const { return false; }
 
  protected:
   virtual void object(std::string_view name, Family family, std::shared_ptr<Configurable>& value) = 0;

@@ -178,6 +178,9 @@ class Symbol {
   DType dtype() const;
   const std::shared_ptr<const LayerCall>& call() const;
   size_t index() const { return index_; }
+  // x[{Slice{}, 0}] as in Keras (indexing.h); the first axis is the batch.
+  Symbol operator[](const Index& index) const { return (*this)[{index}]; }
+  Symbol operator[](std::initializer_list<Index> indices) const;
 
  private:
   std::shared_ptr<const LayerCall> call_;
@@ -235,7 +238,22 @@ void clear_session();
 void set_dtype_policy(std::string policy);
 const std::string& global_dtype_policy();
 
-Layer own_layer(std::shared_ptr<LayerBase> layer, std::string name);
+// A dtype policy as the option dtype takes it: "float64", "mixed_bfloat16", DType::f64. Empty: the global
+// one.
+struct PolicyName : std::string {
+  using std::string::string;
+  PolicyName(DType dtype) : std::string(name_of(dtype)) {}
+};
+
+Layer own_layer(std::shared_ptr<LayerBase> layer, std::string name, const PolicyName& dtype = {});
+template <class Options>
+requires requires(const Options& o) {
+  o.name;
+  o.dtype;
+}
+Layer own_layer(std::shared_ptr<LayerBase> layer, const Options& options) {
+  return own_layer(std::move(layer), options.name, options.dtype);
+}
 // Your own layer: make_layer<Scale>(arguments of its constructor...).
 template <class T, class... Args>
 Layer make_layer(Args&&... args) {

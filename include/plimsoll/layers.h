@@ -14,4 +14,5 @@
 #include "plimsoll/layers/recurrent.h"
 #include "plimsoll/layers/regularization.h"
 #include "plimsoll/layers/reshaping.h"
+#include "plimsoll/layers/spectrograms.h"
 #include "plimsoll/layers/symbol_ops.h"

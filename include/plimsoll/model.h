@@ -29,14 +29,20 @@
 #pragma GCC visibility push(default)
 namespace plimsoll {
 
-// One for every output: alone, as a list, or by the outputs' names.
+// One for every output: alone, as a list, or by the outputs' names. Lists in braces are taken for names,
+// {{"price", {"mae"}}, {"kind", {"accuracy"}}}; a list of lists is a std::vector.
+template <class T>
+inline constexpr bool kIsList = false;
+template <class T>
+inline constexpr bool kIsList<std::vector<T>> = true;
 template <class T>
 struct PerOutput {
   PerOutput() = default;
   PerOutput(const char* name) : list{T(name)} {}
   PerOutput(T one) : list{std::move(one)} {}
-  PerOutput(std::vector<T> all) : list(std::move(all)) {}
-  PerOutput(std::initializer_list<T> all) : list(all) {}
+  template <std::same_as<std::vector<T>> All>
+  PerOutput(All all) : list(std::move(all)) {}
+  PerOutput(std::initializer_list<T> all) requires(!kIsList<T>) : list(all) {}
   PerOutput(std::map<std::string, T> named) : by_name(std::move(named)) {}
   PerOutput(std::initializer_list<std::pair<const std::string, T>> named) : by_name(named) {}
   std::vector<T> list;
@@ -88,6 +94,10 @@ struct FitArgs {
   // trained in parts, with sums over all of it: weights equal those of whole batches to rounding, not bit by
   // bit, and fit() says so.
   std::string micro_batch = "never";
+  // (optional) A folder on a disk: what the optimizer keeps for large weights lies in a file there, and is in
+  // memory only while a weight is updated. The same weights bit by bit, slower steps. It stays there for
+  // later fits of this model.
+  std::string spill = {};
   // What to do about a loss or a gradient that is NaN or infinite (watch.h). Empty: nothing, as Keras does.
   // "raise": NonFiniteError, which names the first operation whose results are not finite and what it read.
   // "skip": the step is left out, and so are its metrics. "warn": said once, then all is as without a watch.
@@ -162,14 +172,39 @@ struct History {
   const std::vector<double>& operator[](std::string_view name) const;
 };
 
+class Functional;
 struct ModelBody;
 
 // Of no model (default-constructed, or moved away) every function but bool throws Error{invalid_argument}.
+//
+// A class derived from Model with layers as members and its own call() is a model too, as in Keras:
+//
+//   struct Net : Model {
+//     Layer hidden = Dense(32, {.activation = "relu"}), out = Dense(10);
+//     Symbol call(const Symbol& x) override { return out(hidden(x)); }
+//   };
+//
+// call() runs once, when the first data or build() says what the inputs are, and its calls become a
+// functional model: files hold that one. Copies made before share the layers only.
 class Model {
  public:
   Model();  // none
   Model(std::vector<Symbol> inputs, std::vector<Symbol> outputs, std::string name = "");
+  Model(const Symbol& input, const Symbol& output, std::string name = "")
+      : Model(std::vector<Symbol>{input}, std::vector<Symbol>{output}, std::move(name)) {}
   explicit Model(Layer network);  // a Functional or Sequential layer
+  virtual ~Model();
+  Model(const Model&);
+  Model(Model&&) noexcept;
+  Model& operator=(const Model&);
+  Model& operator=(Model&&) noexcept;
+
+  // Of a derived class: one or the other.
+  virtual Symbol call(const Symbol& x);
+  virtual std::vector<Symbol> call_many(const std::vector<Symbol>& xs);
+  // Runs call() of a derived class on inputs of these shapes: model.build({-1, 28, 28}), the batch first.
+  void build(const SymbolShape& input) { build(std::vector<SymbolShape>{input}); }
+  void build(const std::vector<SymbolShape>& inputs);
 
   void compile(const CompileArgs& args);
   bool compiled() const;
@@ -189,6 +224,9 @@ class Model {
   Logs evaluate(const Dataset& data, const EvaluateArgs& args = {});
   Tensor predict(const Tensor& x, const PredictArgs& args = {});  // of a model with one output
   std::vector<Tensor> predict(std::vector<Tensor> x, const PredictArgs& args = {});
+  std::vector<Tensor> predict(std::initializer_list<Tensor> x, const PredictArgs& args = {}) {
+    return predict(std::vector<Tensor>(x), args);  // a list of one is a list too
+  }
   std::vector<Tensor> predict(const Dataset& data, const PredictArgs& args = {});
   Logs train_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor>& y,
                       const std::vector<Tensor>& weight = {});
@@ -206,9 +244,11 @@ class Model {
   const std::string& name() const;
   const Layer& network() const;  // the model as a layer, for use inside another one
   operator Layer() const { return network(); }
+  Symbol operator()(const Symbol& x) { return (*this)(std::vector<Symbol>{x}); }
   Symbol operator()(const Symbol& x) const { return network()(x); }
   // On values, as predict_on_batch(): of a model with one input and one output.
   Tensor operator()(const Tensor& x);
+  Symbol operator()(const std::vector<Symbol>& xs);
   Symbol operator()(const std::vector<Symbol>& xs) const { return network()(xs); }
   const std::vector<Layer>& layers() const;
   // Throws Error{not_found} listing the names there are, the nearest first.
@@ -233,6 +273,15 @@ class Model {
 
  protected:
   std::shared_ptr<ModelBody> body_;
+
+ private:
+  void begin();           // gives a derived class an empty network
+  Functional* waiting();  // that network, until call() has run
+  // Run a derived class's call() on inputs like these, unless it was run before.
+  using InputType = LayerCall::Output;
+  void build_for(const std::vector<InputType>& types);
+  void build_for(const std::vector<Tensor>& xs);
+  void build_for(const Dataset& data);
 };
 
 class Sequential : public Model {

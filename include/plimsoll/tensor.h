@@ -5,11 +5,15 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "plimsoll/dtype.h"
+#include "plimsoll/indexing.h"
 #include "plimsoll/shape.h"
 
 #pragma GCC visibility push(default)
@@ -29,6 +33,15 @@ struct TensorType {
 template <class T>
 DType dtype_of();  // for bool, the fixed-width integers, float and double
 
+// Numbers as Python lists them: 1.5, {1, 2}, {{1, 2}, {3, 4}}.
+struct Numbers {
+  Numbers(double value) : value(value) {}
+  Numbers(std::initializer_list<Numbers> list) : list(list), is_list(true) {}
+  double value = 0;
+  std::vector<Numbers> list = {};
+  bool is_list = false;
+};
+
 class Tensor {
  public:
   Tensor() = default;  // neither: defined() is false
@@ -40,6 +53,8 @@ class Tensor {
   static Tensor from_bytes(DType dtype, const Shape& shape, const void* bytes);
   template <class T>
   static Tensor from(std::span<const T> values, const Shape& shape);  // throws if the counts differ
+  // NumPy's array([[0, 1], [2, 3]]): Tensor::of({{0, 1}, {2, 3}}). Throws if the lists differ in length.
+  static Tensor of(const Numbers& numbers, DType dtype = DType::f32);
   // Wraps bytes that `buffer` keeps alive.
   Tensor(DType dtype, const Shape& shape, std::shared_ptr<Buffer> buffer);
   // A value of a graph.
@@ -59,7 +74,17 @@ class Tensor {
   T* data() const;      // throws too if T is not the dtype
   double item() const;  // the one element, as a double (of a complex one, the real part)
   Tensor copy() const;
+  // NumPy's text of the elements, shortened if there are more than 1000.
+  std::string str() const;
   const std::shared_ptr<Buffer>& buffer() const { return buffer_; }
+
+  // x[0], x[{Slice{1, 3}, Ellipsis, -1}] (indexing.h): of a concrete tensor a copy. x[{1, 2}].item() is one
+  // element. Throws Error{invalid_argument} for a place that the axis has not.
+  Tensor operator[](const Index& index) const { return (*this)[{index}]; }
+  Tensor operator[](std::initializer_list<Index> indices) const {
+    return at(std::span<const Index>(indices.begin(), indices.size()));
+  }
+  Tensor at(std::span<const Index> indices) const;
 
   // Symbolic only: graph() throws Error{invalid_argument} on another.
   Graph& graph() const;
@@ -71,6 +96,9 @@ class Tensor {
   Graph* graph_ = nullptr;
   ValueId id_ = 0;
 };
+
+// A concrete tensor's str(); of another, its type.
+std::ostream& operator<<(std::ostream& out, const Tensor& t);
 
 }  // namespace plimsoll
 #pragma GCC visibility pop

@@ -21,6 +21,7 @@ class Capabilities {
     size_t fused_inputs = 24;
     size_t fused_arguments = SIZE_MAX;  // inputs and outputs together
     int64_t alignment = 64;             // of places in the arena, in bytes: a power of two
+    bool joins = false;                 // small nodes of one kind that follow each other run as one
   };
 
   virtual ~Capabilities() = default;

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "keras_io/json_parts.h"
+#include "keras_io/json.h"
+#include "layers/base/json_parts.h"
 #include "layers/base/config_json.h"
 
 namespace plimsoll::keras_io {

@@ -2,7 +2,8 @@
 #include "common/file_source.h"
 #include "common/zip_reader.h"
 #include "keras_io/h5_tree.h"
-#include "keras_io/json_parts.h"
+#include "keras_io/json.h"
+#include "layers/base/json_parts.h"
 #include "plimsoll/error.h"
 #include "plimsoll/model.h"
 

@@ -7,9 +7,10 @@
 #include <queue>
 #include <set>
 
-#include "keras_io/json_parts.h"
+#include "keras_io/json.h"
+#include "layers/base/json_parts.h"
 #include "keras_io/layer_json.h"
-#include "keras_io/operation.h"
+#include "layers/base/operation.h"
 #include "layers/base/functional.h"
 #include "layers/base/input_layer.h"
 

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "keras_io/json_parts.h"
+#include "keras_io/json.h"
+#include "layers/base/json_parts.h"
 #include "keras_io/network_config.h"
-#include "keras_io/operation.h"
+#include "layers/base/operation.h"
 #include "layers/base/functional.h"
 #include "layers/base/input_layer.h"
 

@@ -8,6 +8,7 @@
 
 #include "keras_io/old_kernels.h"
 #include "keras_io/weights_file.h"
+#include "memory/spill.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll::keras_io {
@@ -277,6 +278,7 @@ void write_legacy_optimizer(H5Writer& file, const std::string& group, const Opti
   for (const VariablePtr& v : optimizer.variables()) {
     names.push_back(concat("optimizer/", names.size(), "_", v->name));
     file.dataset(concat(group, "/", names.back()), v->value);
+    spill::let_go(*v->value.buffer());
   }
   file.attribute(group, "weight_names", names);
 }

@@ -12,12 +12,14 @@
 #include "keras_io/compile_config.h"
 #include "keras_io/h5_tree.h"
 #include "keras_io/h5_writer.h"
-#include "keras_io/json_parts.h"
+#include "keras_io/json.h"
+#include "layers/base/json_parts.h"
 #include "keras_io/legacy_weights.h"
 #include "keras_io/network_config.h"
 #include "keras_io/old_kernels.h"
-#include "keras_io/operation.h"
+#include "layers/base/operation.h"
 #include "keras_io/upgrade.h"
+#include "keras_io/vocabularies.h"
 #include "keras_io/weights_file.h"
 #include "layers/base/initial_values.h"
 #include "plimsoll/model.h"
@@ -133,6 +135,7 @@ Model load_keras(const FileSource& source) {
   const H5File weights = H5File::read(zip.open(member(zip, kWeights, source.name()), kMostWeights));
   const Json metadata = parse_json(zip.read(member(zip, kMetadata, source.name()), kMostJson), source.name());
   const std::string version = text_of(metadata, "keras_version");
+  add_vocabularies(config, zip);
   // The config is gone before the weights come: the two never weigh on memory together.
   Model model(network_of(std::move(config), place, is_keras3(&version), Values::from_file));
   check_built(model.network(), place);

@@ -1,5 +1,6 @@
 #include "keras_io/new_values.h"
 
+#include "memory/spill.h"
 #include "plimsoll/contents.h"
 #include "plimsoll/ops/math.h"
 
@@ -7,6 +8,7 @@ namespace plimsoll::keras_io {
 
 void NewValues::add(const H5File& file, const H5Dataset& from, const VariablePtr& to) {
   const Tensor& value = to->value;
+  spill::check_mine(value.buffer()->address());
   if (when_ == Write::at_once && from.type.dtype == value.dtype())
     return write_bytes(value, [&](void* bytes) { file.read(from, bytes); });
   add(file.read(from), to);

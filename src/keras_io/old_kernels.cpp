@@ -2,7 +2,8 @@
 
 #include <charconv>
 
-#include "keras_io/json_parts.h"
+#include "keras_io/json.h"
+#include "layers/base/json_parts.h"
 #include "layers/base/config_json.h"
 #include "layers/base/functional.h"
 #include "plimsoll/error.h"

@@ -6,7 +6,9 @@
 #include <set>
 #include <string>
 
-#include "keras_io/json_parts.h"
+#include "keras_io/json.h"
+#include "layers/base/json_parts.h"
+#include "layers/base/operands.h"
 #include "keras_io/upgrade_layer.h"
 
 namespace plimsoll::keras_io {
@@ -186,12 +188,13 @@ void upgrade_merge(Json& layer) {
 }
 
 // Keras 3 leaves the module out of .h5 files, though a function (ops.add) may be called as a layer is
-// (layers.Add). A layer has more of a config than its name.
+// (layers.Add). A layer can be trainable or has a dtype, unless it is a function with such an argument.
 bool is_nameless_operation(const Json& layer) {
   const Json* nodes = find(layer, "inbound_nodes");
+  const bool of_function = !layer["config"].contains("dtype") || has_operation(text_of(layer, "class_name"));
   return !find(layer, "module") && layer["config"].is_object() && !layer["config"].contains("trainable") &&
-         !layer["config"].contains("dtype") && text_of(layer, "class_name") != "InputLayer" && nodes &&
-         nodes->is_array() && !nodes->empty() && (*nodes)[0].is_object();
+         of_function && text_of(layer, "class_name") != "InputLayer" && nodes && nodes->is_array() &&
+         !nodes->empty() && (*nodes)[0].is_object();
 }
 
 void upgrade_any(Json& layer) {

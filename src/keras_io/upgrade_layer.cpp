@@ -5,9 +5,11 @@
 #include <set>
 #include <string>
 
-#include "keras_io/json_parts.h"
+#include "keras_io/json.h"
+#include "layers/base/json_parts.h"
 #include "keras_io/upgrade.h"
 #include "layers/base/config_json.h"
+#include "layers/base/operation.h"
 
 namespace plimsoll::keras_io {
 namespace {
@@ -31,6 +33,7 @@ const Names kClasses = {
     {"GRUV2", "GRU"},
     {"MaxPool2D", "MaxPooling2D"},
     {"AvgPool2D", "AveragePooling2D"},
+    {"GroupedQueryAttention", "GroupQueryAttention"},  // the class, and the name Keras exports it by
 };
 
 // Keras 1's arguments.
@@ -239,15 +242,16 @@ void unwrap_values(Json& json) {
 
 void upgrade_layer(Json& layer) {
   if (!layer.is_object() || !find(layer, "config")) return;
+  if (is_operation(layer)) return;  // a "dtype" there is an argument, not the type of a layer
   const std::string old_class = text_of(layer, "class_name");
   Json& config = layer["config"];
   if (config.is_array() || find(config, "layers")) return upgrade_model(layer);
   if (!config.is_object()) return;
+  if (const auto renamed = kClasses.find(old_class); renamed != kClasses.end())
+    layer["class_name"] = renamed->second;
   if (const Json* dtype = find(config, "dtype"); dtype && text_of(*dtype, "class_name") == "DTypePolicy")
     return;
   unwrap_values(config);
-  if (const auto renamed = kClasses.find(old_class); renamed != kClasses.end())
-    layer["class_name"] = renamed->second;
   const std::string class_name = text_of(layer, "class_name"), name = text_of(config, "name");
   if (class_name == "InputLayer") {
     move_key(config, "batch_input_shape", "batch_shape");

@@ -1,13 +1,13 @@
 #include "keras_io/weight_paths.h"
 
-#include <cctype>
 #include <map>
 #include <set>
 
-#include "keras_io/operation.h"
+#include "layers/base/operation.h"
 #include "layers/base/borrowed.h"
 #include "layers/base/functional.h"
 #include "layers/base/input_layer.h"
+#include "layers/base/parts.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll::keras_io {
@@ -38,7 +38,7 @@ class Walk {
     for (const Layer& inner : network.layers()) {
       if (dynamic_cast<const Operation*>(inner.get())) continue;
       if (chain && dynamic_cast<const InputLayer*>(inner.get())) continue;
-      std::string name = snake_case(inner->class_name());
+      std::string name = snake_name(inner->class_name());
       if (inner->class_name() == "GroupQueryAttention")
         name = "grouped_query_attention";  // its name in Python
       int& number = used[name];
@@ -85,21 +85,6 @@ std::vector<StoredVariable> stored_variables(const Layer& network, bool keras2) 
   Walk walk(keras2);
   walk.layer(network, "");
   return std::move(walk.found);
-}
-
-std::string snake_case(std::string_view class_name) {
-  const auto upper = [&](size_t i) {
-    return i < class_name.size() && std::isupper(static_cast<unsigned char>(class_name[i]));
-  };
-  const auto lower = [&](size_t i) {
-    return i < class_name.size() && std::islower(static_cast<unsigned char>(class_name[i]));
-  };
-  std::string snake;
-  for (size_t i = 0; i < class_name.size(); ++i) {
-    if (i > 0 && upper(i) && (lower(i + 1) || lower(i - 1))) snake += '_';
-    snake += static_cast<char>(std::tolower(static_cast<unsigned char>(class_name[i])));
-  }
-  return snake;
 }
 
 }  // namespace plimsoll::keras_io

@@ -27,7 +27,4 @@ struct StoredVariable {
 std::vector<StoredVariable> stored_variables(const Layer& network, bool keras2 = false);
 inline constexpr const char* kKeras2Layers = "_layer_checkpoint_dependencies";
 
-// "MaxPooling2D" is "max_pooling2d", "LSTM" "lstm": keras.utils.naming.to_snake_case.
-std::string snake_case(std::string_view class_name);
-
 }  // namespace plimsoll::keras_io

@@ -4,6 +4,8 @@
 #include <map>
 
 #include "keras_io/weight_paths.h"
+#include "layers/base/parts.h"
+#include "memory/spill.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll::keras_io {
@@ -63,7 +65,10 @@ void write_group(H5Writer& file, const std::string& group, std::string_view name
 void write_state(H5Writer& file, const std::string& group, const std::string& name,
                  const std::vector<VariablePtr>& state) {
   write_group(file, group, name);
-  for (size_t i = 0; i < state.size(); ++i) file.dataset(concat(group, "/vars/", i), state[i]->value);
+  for (size_t i = 0; i < state.size(); ++i) {
+    file.dataset(concat(group, "/vars/", i), state[i]->value);
+    spill::let_go(*state[i]->value.buffer());
+  }
 }
 
 }  // namespace
@@ -80,9 +85,9 @@ void write_weights(H5Writer& file, const Layer& network, const OptimizerState* o
     file.dataset(v.path(), v.variable->value);
   }
   if (!optimizer) return;
-  const std::string name = snake_case(optimizer->optimizer()->class_name());
+  const std::string name = snake_name(optimizer->optimizer()->class_name());
   const LossScale* scale = optimizer->loss_scale();
-  write_state(file, "optimizer", scale ? snake_case(scale->class_name()) : name, optimizer->variables());
+  write_state(file, "optimizer", scale ? snake_name(scale->class_name()) : name, optimizer->variables());
   if (scale) write_state(file, "optimizer/inner_optimizer", name, optimizer->inner_variables());
 }
 

@@ -132,25 +132,21 @@ struct ActivityRegularizationLayer final : ElementwiseLayer {
 }  // namespace
 
 Layer Activation(std::string activation, const NameOptions& options) {
-  return own_layer(std::make_shared<ActivationLayer>(std::move(activation)), options.name);
+  return own_layer(std::make_shared<ActivationLayer>(std::move(activation)), options);
 }
-Layer ReLU(const ReLUOptions& options) {
-  return own_layer(std::make_shared<ReLULayer>(options), options.name);
-}
+Layer ReLU(const ReLUOptions& options) { return own_layer(std::make_shared<ReLULayer>(options), options); }
 Layer LeakyReLU(double negative_slope, const NameOptions& options) {
-  return own_layer(std::make_shared<LeakyReLULayer>(negative_slope), options.name);
+  return own_layer(std::make_shared<LeakyReLULayer>(negative_slope), options);
 }
 Layer ELU(double alpha, const NameOptions& options) {
-  return own_layer(std::make_shared<ELULayer>(alpha), options.name);
+  return own_layer(std::make_shared<ELULayer>(alpha), options);
 }
-Layer PReLU(const PReLUOptions& options) {
-  return own_layer(std::make_shared<PReLULayer>(options), options.name);
-}
+Layer PReLU(const PReLUOptions& options) { return own_layer(std::make_shared<PReLULayer>(options), options); }
 Layer Softmax(Ints axis, const NameOptions& options) {
-  return own_layer(std::make_shared<SoftmaxLayer>(std::move(axis)), options.name);
+  return own_layer(std::make_shared<SoftmaxLayer>(std::move(axis)), options);
 }
 Layer ActivityRegularization(double l1, double l2, const NameOptions& options) {
-  return own_layer(std::make_shared<ActivityRegularizationLayer>(l1, l2), options.name);
+  return own_layer(std::make_shared<ActivityRegularizationLayer>(l1, l2), options);
 }
 
 std::span<const ClassDef> classes_activation() {

@@ -80,7 +80,7 @@ struct AdaptivePoolingLayer final : LayerBase {
 template <int rank, bool average>
 Layer make_pool(Dims output_size, const AdaptivePoolOptions& options) {
   return own_layer(std::make_shared<AdaptivePoolingLayer<rank, average>>(std::move(output_size), options),
-                   options.name);
+                   options);
 }
 
 }  // namespace

@@ -103,10 +103,10 @@ struct AdditiveAttentionLayer final : PlainAttention {
 }  // namespace
 
 Layer Attention(const AttentionOptions& options) {
-  return own_layer(std::make_shared<DotAttentionLayer>(options), options.name);
+  return own_layer(std::make_shared<DotAttentionLayer>(options), options);
 }
 Layer AdditiveAttention(const AdditiveAttentionOptions& options) {
-  return own_layer(std::make_shared<AdditiveAttentionLayer>(options), options.name);
+  return own_layer(std::make_shared<AdditiveAttentionLayer>(options), options);
 }
 
 std::span<const ClassDef> classes_attention() {

@@ -124,7 +124,7 @@ struct BatchNormalizationLayer final : LayerBase {
 }  // namespace
 
 Layer BatchNormalization(const BatchNormalizationOptions& options) {
-  return own_layer(std::make_shared<BatchNormalizationLayer>(options), options.name);
+  return own_layer(std::make_shared<BatchNormalizationLayer>(options), options);
 }
 
 std::span<const ClassDef> classes_batch_normalization() {

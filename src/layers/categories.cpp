@@ -1,8 +1,11 @@
 // CategoryEncoding, Discretization, IntegerLookup: numbers to classes, and classes to vectors.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "layers/base/adaptable.h"
 #include "layers/base/parts.h"
+#include "layers/base/quantiles.h"
 #include "plimsoll/error.h"
 #include "plimsoll/layers/categories.h"
 #include "plimsoll/ops/reduce.h"
@@ -67,11 +70,12 @@ struct CategoryEncodingLayer final : LayerBase {
   }
 };
 
-struct DiscretizationLayer final : LayerBase {
+struct DiscretizationLayer final : LayerBase, Adaptable {
   explicit DiscretizationLayer(DiscretizationOptions options = {}) : o(std::move(options)) {}
   DiscretizationOptions o;
   double epsilon = 0.01;
   bool sparse = false;
+  bool learnt = false;  // by adapt()
   std::string_view class_name() const override { return "Discretization"; }
   bool takes_trainable() const override { return false; }
   void fields(Fields& f) override {
@@ -81,6 +85,21 @@ struct DiscretizationLayer final : LayerBase {
     f("output_mode", o.output_mode);
     f("sparse", sparse);
     require(!sparse, class_name(), "the argument 'sparse' is not supported");
+  }
+  void adapt(const Layer&, const Tensor& data) override {
+    constexpr int64_t kMost = 1 << 24;
+    require(o.bin_boundaries.empty() || learnt, name(),
+            "was given its bin_boundaries: there is nothing to adapt");
+    require(o.num_bins && *o.num_bins > 1 && *o.num_bins <= kMost, name(), "expected num_bins from 2 to ",
+            kMost, " to adapt, got ", o.num_bins.value_or(0));
+    require(epsilon > 0 && epsilon <= 1, name(), "expected an epsilon above 0 and up to 1, got ", epsilon);
+    require(!built() || o.output_mode == "int", name(), "was built for other bin_boundaries");
+    const Tensor x = cast(data, DType::f32);
+    require(x.shape().elements() > 0, name(), "expected data to adapt to, got shape ", x.shape());
+    const float* const values = x.data<float>();
+    o.bin_boundaries =
+        bin_boundaries_of({values, values + x.shape().elements()}, static_cast<int>(*o.num_bins), epsilon);
+    learnt = true;
   }
   Tensor call(Scope& s, const Tensor& input) override {
     require(!o.bin_boundaries.empty(), name(),
@@ -96,10 +115,11 @@ struct DiscretizationLayer final : LayerBase {
   }
 };
 
-struct IntegerLookupLayer final : LayerBase {
+struct IntegerLookupLayer final : LayerBase, Adaptable {
   explicit IntegerLookupLayer(IntegerLookupOptions options = {}) : o(std::move(options)) { settle(); }
   IntegerLookupOptions o;
   std::optional<int64_t> vocabulary_size;
+  bool learnt = false;  // by adapt()
 
   std::string_view class_name() const override { return "IntegerLookup"; }
   bool casts_inputs() const override { return false; }
@@ -132,6 +152,29 @@ struct IntegerLookupLayer final : LayerBase {
   int64_t first_oov() const { return o.mask_token && o.output_mode == "int" ? 1 : 0; }
   int64_t first_token() const { return first_oov() + o.num_oov_indices; }
 
+  // The most frequent first, of those alike the largest, as Keras sorts them.
+  void adapt(const Layer&, const Tensor& data) override {
+    require(o.vocabulary.empty() || learnt, name(), "was given its vocabulary: there is nothing to adapt");
+    require(!built() || o.output_mode == "int", name(), "was built for another vocabulary");
+    require(is_integer(data.dtype()), name(), "expected integers to adapt to, got ", data.dtype());
+    const Tensor numbers = cast(data, DType::i64);
+    std::map<int64_t, int64_t> counts;
+    const int64_t* const values = numbers.data<int64_t>();
+    for (int64_t i = 0; i < numbers.shape().elements(); ++i) ++counts[values[i]];
+    counts.erase(o.oov_token);
+    if (o.mask_token) counts.erase(*o.mask_token);
+    std::vector<std::pair<int64_t, int64_t>> sorted;
+    for (const auto& [token, count] : counts) sorted.emplace_back(count, token);
+    std::sort(sorted.rbegin(), sorted.rend());
+    const int64_t most =
+        o.max_tokens ? std::max<int64_t>(*o.max_tokens - first_token(), 0) : std::ssize(sorted);
+    sorted.resize(std::min(sorted.size(), static_cast<size_t>(most)));
+    o.vocabulary.clear();
+    for (const auto& [count, token] : sorted) o.vocabulary.push_back(token);
+    learnt = true;
+    settle();
+  }
+
   Tensor looked_up(const Tensor& x) const {
     std::vector<std::pair<int64_t, int64_t>> tokens;  // and their classes
     for (size_t i = 0; i < o.vocabulary.size(); ++i)
@@ -155,8 +198,10 @@ struct IntegerLookupLayer final : LayerBase {
       other = mod(x, scalar_like(x, n)) + static_cast<double>(first_oov());
     }
     Tensor y = where(known, take(Tensor::from<int64_t>(classes, shape), place, 0), other);
-    if (o.mask_token)
-      y = where(equal(x, scalar_like(x, static_cast<double>(*o.mask_token))), scalar_like(y, 0), y);
+    if (o.mask_token) {  // the first class, or in vectors none
+      const Tensor masked = scalar_like(y, o.output_mode == "int" ? 0 : -1);
+      y = where(equal(x, scalar_like(x, static_cast<double>(*o.mask_token))), masked, y);
+    }
     return y;
   }
   Tensor inverted(const Tensor& x) const {
@@ -173,10 +218,8 @@ struct IntegerLookupLayer final : LayerBase {
   }
 
   Tensor call(Scope& s, const Tensor& input) override {
-    require(
-        !o.vocabulary.empty(), name(),
-        "expected a vocabulary in its config; one that adapt() learnt lies in the file's assets, which are "
-        "not read here");
+    require(!o.vocabulary.empty(), name(),
+            "expected a vocabulary: it was neither given nor learnt by adapt()");
     const Tensor x = cast(input, DType::i64);
     if (o.invert) return inverted(x);
     const Tensor classes = looked_up(x);
@@ -189,13 +232,13 @@ struct IntegerLookupLayer final : LayerBase {
 }  // namespace
 
 Layer CategoryEncoding(int64_t num_tokens, const CategoryEncodingOptions& options) {
-  return own_layer(std::make_shared<CategoryEncodingLayer>(num_tokens, options), options.name);
+  return own_layer(std::make_shared<CategoryEncodingLayer>(num_tokens, options), options);
 }
 Layer Discretization(const DiscretizationOptions& options) {
-  return own_layer(std::make_shared<DiscretizationLayer>(options), options.name);
+  return own_layer(std::make_shared<DiscretizationLayer>(options), options);
 }
 Layer IntegerLookup(const IntegerLookupOptions& options) {
-  return own_layer(std::make_shared<IntegerLookupLayer>(options), options.name);
+  return own_layer(std::make_shared<IntegerLookupLayer>(options), options);
 }
 
 std::span<const ClassDef> classes_categories() {

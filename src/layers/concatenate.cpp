@@ -83,10 +83,10 @@ struct DotLayer final : LayerBase {
 }  // namespace
 
 Layer Concatenate(int64_t axis, const NameOptions& options) {
-  return own_layer(std::make_shared<ConcatenateLayer>(axis), options.name);
+  return own_layer(std::make_shared<ConcatenateLayer>(axis), options);
 }
 Layer Dot(Dims axes, const DotOptions& options) {
-  return own_layer(std::make_shared<DotLayer>(std::move(axes), options.normalize), options.name);
+  return own_layer(std::make_shared<DotLayer>(std::move(axes), options.normalize), options);
 }
 
 std::span<const ClassDef> classes_concatenate() {

@@ -62,7 +62,7 @@ struct ConvLayer final : LayerBase {
 
 template <int rank>
 Layer make_conv(int64_t filters, Dims kernel_size, const ConvLayerOptions& options) {
-  return own_layer(std::make_shared<ConvLayer<rank>>(filters, std::move(kernel_size), options), options.name);
+  return own_layer(std::make_shared<ConvLayer<rank>>(filters, std::move(kernel_size), options), options);
 }
 
 }  // namespace

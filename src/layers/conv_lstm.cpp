@@ -160,8 +160,7 @@ struct ConvLSTMLayer final : LayerBase {
 
 template <int rank>
 Layer make_conv_lstm(int64_t filters, Dims kernel_size, const ConvLSTMOptions& options) {
-  return own_layer(std::make_shared<ConvLSTMLayer<rank>>(filters, std::move(kernel_size), options),
-                   options.name);
+  return own_layer(std::make_shared<ConvLSTMLayer<rank>>(filters, std::move(kernel_size), options), options);
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ struct ConvTransposeLayer final : LayerBase {
 template <int rank>
 Layer make_conv(int64_t filters, Dims kernel_size, const ConvTransposeOptions& options) {
   return own_layer(std::make_shared<ConvTransposeLayer<rank>>(filters, std::move(kernel_size), options),
-                   options.name);
+                   options);
 }
 
 }  // namespace

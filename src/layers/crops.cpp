@@ -40,24 +40,21 @@ struct CenterCropLayer final : ImageLayer {
 struct RandomCropLayer final : ImageLayer {
   explicit RandomCropLayer(int64_t height = 1, int64_t width = 1, const RandomCropOptions& options = {})
       : height(height), width(width) {
-    seed = options.seed;
-    data_format = options.data_format;
+    take_seed(options);
   }
   int64_t height, width;
   std::string_view class_name() const override { return "RandomCrop"; }
   void fields(Fields& f) override {
     f("height", height);
     f("width", width);
-    f("seed", seed);
-    f("data_format", data_format);
+    seed_fields(f);
   }
   Tensor changed(Scope& s, const Tensor& x) override {
     require(height > 0 && width > 0, name(), "expected height and width > 0, got ", height, " and ", width);
     const int64_t rows = x.dim(1), columns = x.dim(2);
     if (rows > height && columns > width) {
       const auto place = [&](int64_t left) {
-        const Tensor drawn = random_uniform(s.random_key(seed, "generator"), {1}, DType::f32, 0,
-                                            static_cast<double>(left + 1));
+        const Tensor drawn = random_uniform(next_key(s), {1}, DType::f32, 0, static_cast<double>(left + 1));
         return cast(floor(drawn), DType::i32);
       };
       const Tensor zero = Tensor::zeros(DType::i32, {1});
@@ -77,22 +74,15 @@ struct RandomCropLayer final : ImageLayer {
   }
 };
 
-struct ErasingLayer final : ImageLayer {
-  explicit ErasingLayer(Factor factor = 1.0, RandomErasingOptions options = {})
-      : factor(std::move(factor)), o(std::move(options)) {
-    seed = o.seed;
-    data_format = o.data_format;
-  }
-  Factor factor;
-  RandomErasingOptions o;
+struct ErasingLayer final : FactorLayer<RandomErasingOptions> {
+  using FactorLayer::FactorLayer;
   std::string_view class_name() const override { return "RandomErasing"; }
   void fields(Fields& f) override {
     factor_field(f, "factor", factor, 0, 1, class_name());
     factor_field(f, "scale", o.scale, 0, 1, class_name());
     f("fill_value", o.fill_value);
     range_field(f, o.value_range, class_name());
-    f("seed", seed);
-    f("data_format", data_format);
+    seed_fields(f);
   }
   // Where a stretch of a share of the axis lies: bool, (batch, 1.., size, ..1).
   Tensor stretch(Scope& s, const Tensor& x, int axis) const {
@@ -109,7 +99,7 @@ struct ErasingLayer final : ImageLayer {
     const Tensor chosen = bitwise_and(box, draw_choice(s, x, factor));
     Tensor filling;
     if (o.fill_value.empty()) {
-      filling = random_normal(s.random_key(seed, "generator"), x.shape(), x.dtype()) * o.value_range.at(1);
+      filling = random_normal(next_key(s), x.shape(), x.dtype()) * o.value_range.at(1);
     } else {
       require(o.fill_value.size() == 1 || std::ssize(o.fill_value) == x.dim(3), name(),
               "expected one fill_value, or one per channel, got ", o.fill_value.size());
@@ -119,14 +109,8 @@ struct ErasingLayer final : ImageLayer {
   }
 };
 
-struct BlurLayer final : ImageLayer {
-  explicit BlurLayer(Factor factor = 1.0, RandomGaussianBlurOptions options = {})
-      : factor(std::move(factor)), o(std::move(options)) {
-    seed = o.seed;
-    data_format = o.data_format;
-  }
-  Factor factor;
-  RandomGaussianBlurOptions o;
+struct BlurLayer final : FactorLayer<RandomGaussianBlurOptions> {
+  using FactorLayer::FactorLayer;
   std::string_view class_name() const override { return "RandomGaussianBlur"; }
   void fields(Fields& f) override {
     factor_field(f, "factor", factor, 0, 1, class_name());
@@ -134,17 +118,13 @@ struct BlurLayer final : ImageLayer {
     if (o.kernel_size.size() == 1) o.kernel_size = {o.kernel_size[0], o.kernel_size[0]};
     factor_field(f, "sigma", o.sigma, 0, 1, class_name());
     range_field(f, o.value_range, class_name());
-    f("seed", seed);
-    f("data_format", data_format);
+    seed_fields(f);
   }
-  // (size): the shares of a bell of this width.
-  Tensor bell(Scope& s, const Tensor& x, int64_t size) const {
+  Tensor drawn_bell(Scope& s, const Tensor& x, int64_t size) const {
     Tensor sigma = Tensor::full(x.dtype(), {1}, o.sigma.at(0));
     if (o.sigma.at(0) != o.sigma.at(1))
-      sigma = random_uniform(s.random_key(seed, "generator"), {1}, x.dtype(), o.sigma[0], o.sigma[1]);
-    const Tensor place = iota(x.dtype(), {size}, 0) - static_cast<double>(size - 1) / 2;
-    const Tensor high = exp(-0.5 * square(place / (sigma + 1e-6)));
-    return high / sum(high, {0}, true);
+      sigma = random_uniform(next_key(s), {1}, x.dtype(), o.sigma[0], o.sigma[1]);
+    return bell(sigma + 1e-6, size);
   }
   Tensor changed(Scope& s, const Tensor& x) override {
     constexpr int64_t kMost = 1 << 16;
@@ -152,37 +132,33 @@ struct BlurLayer final : ImageLayer {
       require(o.kernel_size.size() == 2 && size > 0 && size < kMost && size % 2 == 1, name(),
               "expected two odd kernel sizes, got ", size);
     }
-    const int64_t wide = o.kernel_size[0], high = o.kernel_size[1], channels = x.dim(3);
-    const Tensor kernel = reshape(bell(s, x, wide), Shape{1, wide, 1, 1});
-    const Tensor column = reshape(bell(s, x, high), Shape{high, 1, 1, 1});
-    const Tensor all = broadcast_to(kernel * column, Shape{high, wide, 1, channels});
-    const Ints pads = {(high - 1) / 2, (wide - 1) / 2};
-    const Tensor blurred = conv(x, all, {.pad_low = pads, .pad_high = pads, .groups = channels});
-    return clip(where(draw_choice(s, x, factor), blurred, x), o.value_range.at(0), o.value_range.at(1));
+    const Tensor wide = drawn_bell(s, x, o.kernel_size[0]), high = drawn_bell(s, x, o.kernel_size[1]);
+    const Tensor soft = blurred(x, wide, high);
+    return clip(where(draw_choice(s, x, factor), soft, x), o.value_range.at(0), o.value_range.at(1));
   }
 };
 
 }  // namespace
 
 Layer CenterCrop(int64_t height, int64_t width, const CenterCropOptions& options) {
-  return own_layer(std::make_shared<CenterCropLayer>(height, width, options), options.name);
+  return own_layer(std::make_shared<CenterCropLayer>(height, width, options), options);
 }
 Layer RandomCrop(int64_t height, int64_t width, const RandomCropOptions& options) {
-  return own_layer(std::make_shared<RandomCropLayer>(height, width, options), options.name);
+  return own_layer(std::make_shared<RandomCropLayer>(height, width, options), options);
 }
 Layer RandomErasing(Factor factor, const RandomErasingOptions& options) {
   settle_factor(factor, 0, 1, "RandomErasing");
   auto made = std::make_shared<ErasingLayer>(std::move(factor), options);
   settle_factor(made->o.scale, 0, 1, "RandomErasing");
   check_range(options.value_range, "RandomErasing");
-  return own_layer(std::move(made), options.name);
+  return own_layer(std::move(made), options);
 }
 Layer RandomGaussianBlur(Factor factor, const RandomGaussianBlurOptions& options) {
   settle_factor(factor, 0, 1, "RandomGaussianBlur");
   auto made = std::make_shared<BlurLayer>(std::move(factor), options);
   settle_factor(made->o.sigma, 0, 1, "RandomGaussianBlur");
   check_range(options.value_range, "RandomGaussianBlur");
-  return own_layer(std::move(made), options.name);
+  return own_layer(std::move(made), options);
 }
 
 std::span<const ClassDef> classes_crops() {

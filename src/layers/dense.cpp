@@ -44,7 +44,7 @@ struct DenseLayer final : LayerBase {
 
 Layer Dense(int64_t units, const DenseOptions& options) {
   require(units > 0, "Dense", "expected units > 0, got ", units);
-  return own_layer(std::make_shared<DenseLayer>(units, options), options.name);
+  return own_layer(std::make_shared<DenseLayer>(units, options), options);
 }
 
 std::span<const ClassDef> classes_dense() {

@@ -59,10 +59,10 @@ struct DepthwiseConvLayer final : LayerBase {
 }  // namespace
 
 Layer DepthwiseConv1D(Dims kernel_size, const DepthwiseConvOptions& options) {
-  return own_layer(std::make_shared<DepthwiseConvLayer<1>>(std::move(kernel_size), options), options.name);
+  return own_layer(std::make_shared<DepthwiseConvLayer<1>>(std::move(kernel_size), options), options);
 }
 Layer DepthwiseConv2D(Dims kernel_size, const DepthwiseConvOptions& options) {
-  return own_layer(std::make_shared<DepthwiseConvLayer<2>>(std::move(kernel_size), options), options.name);
+  return own_layer(std::make_shared<DepthwiseConvLayer<2>>(std::move(kernel_size), options), options);
 }
 
 std::span<const ClassDef> classes_depthwise_conv() {

@@ -148,18 +148,18 @@ struct GaussianDropoutLayer final : NoiseBase {
 
 template <int rank>
 Layer make_spatial(double rate, const SpatialDropoutOptions& options) {
-  return own_layer(std::make_shared<SpatialDropoutLayer<rank>>(rate, options), options.name);
+  return own_layer(std::make_shared<SpatialDropoutLayer<rank>>(rate, options), options);
 }
 
 }  // namespace
 
 Layer Dropout(double rate, const DropoutOptions& options) {
   require(rate >= 0 && rate <= 1, "Dropout", "expected a rate between 0 and 1, got ", rate);
-  return own_layer(std::make_shared<DropoutLayer>(rate, options), options.name);
+  return own_layer(std::make_shared<DropoutLayer>(rate, options), options);
 }
 Layer AlphaDropout(double rate, const DropoutOptions& options) {
   require(rate >= 0 && rate < 1, "AlphaDropout", "expected a rate of at least 0 and below 1, got ", rate);
-  return own_layer(std::make_shared<AlphaDropoutLayer>(rate, options), options.name);
+  return own_layer(std::make_shared<AlphaDropoutLayer>(rate, options), options);
 }
 Layer SpatialDropout1D(double rate, const SpatialDropoutOptions& options) {
   return make_spatial<1>(rate, options);
@@ -171,10 +171,10 @@ Layer SpatialDropout3D(double rate, const SpatialDropoutOptions& options) {
   return make_spatial<3>(rate, options);
 }
 Layer GaussianNoise(double stddev, const NoiseOptions& options) {
-  return own_layer(std::make_shared<GaussianNoiseLayer>(stddev, options), options.name);
+  return own_layer(std::make_shared<GaussianNoiseLayer>(stddev, options), options);
 }
 Layer GaussianDropout(double rate, const NoiseOptions& options) {
-  return own_layer(std::make_shared<GaussianDropoutLayer>(rate, options), options.name);
+  return own_layer(std::make_shared<GaussianDropoutLayer>(rate, options), options);
 }
 
 std::span<const ClassDef> classes_dropout() {

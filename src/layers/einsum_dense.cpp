@@ -118,7 +118,7 @@ struct EinsumDenseLayer final : LayerBase {
 
 Layer EinsumDense(std::string equation, Ints output_shape, const EinsumDenseOptions& options) {
   return own_layer(std::make_shared<EinsumDenseLayer>(std::move(equation), std::move(output_shape), options),
-                   options.name);
+                   options);
 }
 
 std::span<const ClassDef> classes_einsum_dense() {

@@ -110,17 +110,15 @@ struct IdentityLayer final : LayerBase {
 }  // namespace
 
 Layer Embedding(int64_t input_dim, int64_t output_dim, const EmbeddingOptions& options) {
-  return own_layer(std::make_shared<EmbeddingLayer>(input_dim, output_dim, options), options.name);
+  return own_layer(std::make_shared<EmbeddingLayer>(input_dim, output_dim, options), options);
 }
 Layer ReversibleEmbedding(int64_t input_dim, int64_t output_dim, const ReversibleEmbeddingOptions& options) {
-  return own_layer(std::make_shared<ReversibleEmbeddingLayer>(input_dim, output_dim, options), options.name);
+  return own_layer(std::make_shared<ReversibleEmbeddingLayer>(input_dim, output_dim, options), options);
 }
 Layer Masking(double mask_value, const NameOptions& options) {
-  return own_layer(std::make_shared<MaskingLayer>(mask_value), options.name);
+  return own_layer(std::make_shared<MaskingLayer>(mask_value), options);
 }
-Layer Identity(const NameOptions& options) {
-  return own_layer(std::make_shared<IdentityLayer>(), options.name);
-}
+Layer Identity(const NameOptions& options) { return own_layer(std::make_shared<IdentityLayer>(), options); }
 
 std::span<const ClassDef> classes_embedding() {
   static constexpr ClassDef rows[] = {

@@ -39,7 +39,7 @@ struct GlobalPoolingLayer final : LayerBase {
 
 template <int rank, bool is_max>
 Layer make_pooling(const GlobalPoolOptions& options) {
-  return own_layer(std::make_shared<GlobalPoolingLayer<rank, is_max>>(options), options.name);
+  return own_layer(std::make_shared<GlobalPoolingLayer<rank, is_max>>(options), options);
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
 // GroupQueryAttention: several query heads share one head of keys and values.
-#include <cmath>
-
 #include "layers/base/attention.h"
 #include "plimsoll/layers/attention.h"
 #include "plimsoll/ops/shape.h"
@@ -27,14 +25,7 @@ struct GroupedLayer final : LayerBase {
     f("use_gate", o.use_gate);
     f("sliding_window", o.sliding_window);
     f("dropout", o.dropout);
-    f("kernel_initializer", o.kernel_initializer);
-    f("bias_initializer", o.bias_initializer);
-    f("kernel_regularizer", o.kernel_regularizer);
-    f("bias_regularizer", o.bias_regularizer);
-    f("activity_regularizer", o.activity_regularizer);
-    f("kernel_constraint", o.kernel_constraint);
-    f("bias_constraint", o.bias_constraint);
-    f("seed", o.seed);
+    projection_fields(f, o);
   }
 
   void check(const Tensor& query, const Tensor& value, const Tensor& key) const {
@@ -64,43 +55,24 @@ struct GroupedLayer final : LayerBase {
   }
 
   std::vector<Tensor> call_many(Scope& s, std::span<const Tensor> xs) override {
-    require(!xs.empty() && xs.size() <= 3, name(), "expected query, value and perhaps key, got ", xs.size(),
-            " inputs");
-    const Tensor& query = xs[0];
-    const Tensor value = xs.size() > 1 ? xs[1] : s.argument("value");
-    require(value.defined(), name(), "expected a value beside the query");
-    const Tensor named_key = xs.size() > 2 ? xs[2] : s.argument("key");
-    const Tensor key = named_key.defined() ? named_key : value;
-    check(query, value, key);
-    const bool wants_scores = attention_flag(s, "return_attention_scores");
-    const bool causal = attention_flag(s, "use_causal_mask");
-    const Tensor query_mask = s.mask(query);
-    const Tensor key_mask = named_key.defined() ? s.mask(key) : Tensor();
-
+    const AttentionCall in(s, xs);
+    check(in.query, in.value, in.key);
     const auto project = [&](std::string_view part, const Tensor& x, int64_t heads) {
       return attention_project(s, part, x, 1, {heads, head_dim}, o);
     };
     AttentionHeads h;
-    h.query = project("_query_dense", query, num_query_heads);
-    h.key = repeated(project("_key_dense", key, num_key_value_heads));
-    const Tensor gate = o.use_gate ? project("_gate_dense", query, num_query_heads) : Tensor();
-    h.value = repeated(project("_value_dense", value, num_key_value_heads));
+    h.query = project("_query_dense", in.query, num_query_heads);
+    h.key = repeated(project("_key_dense", in.key, num_key_value_heads));
+    const Tensor gate = o.use_gate ? project("_gate_dense", in.query, num_query_heads) : Tensor();
+    h.value = repeated(project("_value_dense", in.value, num_key_value_heads));
     constexpr std::string_view kGenerator = "_dropout_layer/seed_generator";
     if (o.dropout > 0) s.add_seed_generator(o.seed, kGenerator);
 
-    const double scale = 1.0 / std::sqrt(static_cast<double>(head_dim));
-    const bool simple = o.dropout == 0 && !wants_scores;
-    const Tensor others = attention_visible(s, {query, value, key_mask}, causal && !simple, o.sliding_window);
-    Tensor y, scores;
-    if (simple) {
-      y = attend(h, others, causal, scale);
-    } else {
-      std::tie(y, scores) = attend_widely(s, h, {1}, others, scale, {o.dropout, o.seed, kGenerator});
-    }
+    auto [y, scores] = attend(s, in, h, {1}, o.sliding_window, {o.dropout, o.seed, kGenerator});
     if (gate.defined()) y = y * gate;
-    y = attention_project(s, "_output_dense", y, 2, {query.dim(2)}, o);
-    s.set_mask(y, query_mask);
-    if (wants_scores) return {y, scores};
+    y = attention_project(s, "_output_dense", y, 2, {in.query.dim(2)}, o);
+    s.set_mask(y, in.query_mask);
+    if (in.wants_scores) return {y, scores};
     return {y};
   }
 };
@@ -110,7 +82,7 @@ struct GroupedLayer final : LayerBase {
 Layer GroupQueryAttention(int64_t head_dim, int64_t num_query_heads, int64_t num_key_value_heads,
                           const GroupQueryAttentionOptions& options) {
   return own_layer(std::make_shared<GroupedLayer>(head_dim, num_query_heads, num_key_value_heads, options),
-                   options.name);
+                   options);
 }
 
 std::span<const ClassDef> classes_grouped_query_attention() {

@@ -146,13 +146,13 @@ struct UnitNormalizationLayer final : LayerBase {
 }  // namespace
 
 Layer LayerNormalization(const LayerNormalizationOptions& options) {
-  return own_layer(std::make_shared<LayerNormalizationLayer>(options), options.name);
+  return own_layer(std::make_shared<LayerNormalizationLayer>(options), options);
 }
 Layer GroupNormalization(const GroupNormalizationOptions& options) {
-  return own_layer(std::make_shared<GroupNormalizationLayer>(options), options.name);
+  return own_layer(std::make_shared<GroupNormalizationLayer>(options), options);
 }
 Layer UnitNormalization(const UnitNormalizationOptions& options) {
-  return own_layer(std::make_shared<UnitNormalizationLayer>(options), options.name);
+  return own_layer(std::make_shared<UnitNormalizationLayer>(options), options);
 }
 
 std::span<const ClassDef> classes_layer_normalization() {

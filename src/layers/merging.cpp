@@ -55,7 +55,7 @@ struct MergeLayer final : LayerBase {
 
 template <int which>
 Layer make_merge(const NameOptions& options) {
-  return own_layer(std::make_shared<MergeLayer<which>>(), options.name);
+  return own_layer(std::make_shared<MergeLayer<which>>(), options);
 }
 
 }  // namespace

@@ -1,15 +1,8 @@
 // MultiHeadAttention.
-#include <cmath>
-
 #include "layers/base/attention.h"
 #include "layers/base/parts.h"
 #include "plimsoll/error.h"
 #include "plimsoll/layers/attention.h"
-#include "plimsoll/ops/math.h"
-#include "plimsoll/ops/nn.h"
-#include "plimsoll/ops/random.h"
-#include "plimsoll/ops/reduce.h"
-#include "plimsoll/ops/shape.h"
 
 namespace plimsoll {
 namespace {
@@ -32,14 +25,7 @@ struct AttentionLayer final : LayerBase {
     f("output_shape", o.output_shape);
     f("attention_axes", o.attention_axes);
     f("sliding_window", o.sliding_window);
-    f("kernel_initializer", o.kernel_initializer);
-    f("bias_initializer", o.bias_initializer);
-    f("kernel_regularizer", o.kernel_regularizer);
-    f("bias_regularizer", o.bias_regularizer);
-    f("activity_regularizer", o.activity_regularizer);
-    f("kernel_constraint", o.kernel_constraint);
-    f("bias_constraint", o.bias_constraint);
-    f("seed", o.seed);
+    projection_fields(f, o);
   }
 
   Tensor project(Scope& s, std::string_view part, const Tensor& x, int bound, const Ints& made) const {
@@ -47,13 +33,8 @@ struct AttentionLayer final : LayerBase {
   }
 
   std::vector<Tensor> call_many(Scope& s, std::span<const Tensor> xs) override {
-    require(!xs.empty() && xs.size() <= 3, name(), "expected query, value and perhaps key, got ", xs.size(),
-            " inputs");
-    const Tensor& query = xs[0];
-    const Tensor value = xs.size() > 1 ? xs[1] : s.argument("value");
-    require(value.defined(), name(), "expected a value beside the query");
-    const Tensor named_key = xs.size() > 2 ? xs[2] : s.argument("key");
-    const Tensor key = named_key.defined() ? named_key : value;
+    const AttentionCall in(s, xs);
+    const Tensor &query = in.query, &value = in.value, &key = in.key;
     require(num_heads > 0 && key_dim > 0 && o.value_dim.value_or(1) > 0, name(),
             "expected num_heads and widths > 0");
     require(o.dropout >= 0 && o.dropout < 1, name(), "expected dropout of at least 0 and below 1, got ",
@@ -65,36 +46,23 @@ struct AttentionLayer final : LayerBase {
       require(key.dim(i) == value.dim(i), name(), "expected key and value alike but for features, got ",
               key.shape(), " and ", value.shape());
     }
-    const bool wants_scores = attention_flag(s, "return_attention_scores");
-    const bool causal = attention_flag(s, "use_causal_mask");
-    const Tensor key_mask = named_key.defined() ? s.mask(key) : Tensor();
-    const Tensor query_mask = s.mask(query);
-
     const int64_t width = o.value_dim.value_or(key_dim);
     AttentionHeads h;
     h.query = project(s, "query_dense", query, 1, {num_heads, key_dim});
     h.key = project(s, "key_dense", key, 1, {num_heads, key_dim});
     const Tensor gate = o.use_gate ? project(s, "gate_dense", query, 1, {num_heads, width}) : Tensor();
     h.value = project(s, "value_dense", value, 1, {num_heads, width});
-    if (o.dropout > 0) s.add_seed_generator(o.seed, "dropout_layer/seed_generator");
+    constexpr std::string_view kGenerator = "dropout_layer/seed_generator";
+    if (o.dropout > 0) s.add_seed_generator(o.seed, kGenerator);
 
     Ints axes;
     for (const int64_t axis : o.attention_axes) axes.push_back(normalize_axis(axis, query.rank(), name()));
     for (int i = 1; i < query.rank() - 1 && o.attention_axes.empty(); ++i) axes.push_back(i);
-    const double scale = 1.0 / std::sqrt(static_cast<double>(key_dim));
-    const bool simple = o.dropout == 0 && !wants_scores && h.query.rank() == 4;
-    const Tensor others = attention_visible(s, {query, value, key_mask}, causal && !simple, o.sliding_window);
-    Tensor y, scores;
-    if (simple) {
-      y = attend(h, others, causal, scale);
-    } else {
-      std::tie(y, scores) =
-          attend_widely(s, h, axes, others, scale, {o.dropout, o.seed, "dropout_layer/seed_generator"});
-    }
+    auto [y, scores] = attend(s, in, h, axes, o.sliding_window, {o.dropout, o.seed, kGenerator});
     if (gate.defined()) y = y * gate;
     y = project(s, "output_dense", y, 2, o.output_shape.empty() ? Ints{query.dim(-1)} : o.output_shape);
-    s.set_mask(y, query_mask);
-    if (wants_scores) return {y, scores};
+    s.set_mask(y, in.query_mask);
+    if (in.wants_scores) return {y, scores};
     return {y};
   }
 };
@@ -102,7 +70,7 @@ struct AttentionLayer final : LayerBase {
 }  // namespace
 
 Layer MultiHeadAttention(int64_t num_heads, int64_t key_dim, const MultiHeadAttentionOptions& options) {
-  return own_layer(std::make_shared<AttentionLayer>(num_heads, key_dim, options), options.name);
+  return own_layer(std::make_shared<AttentionLayer>(num_heads, key_dim, options), options);
 }
 
 std::span<const ClassDef> classes_multi_head_attention() {

@@ -63,30 +63,30 @@ struct SidesLayer final : LayerBase {
   }
 };
 
-template <int rank, bool is_padding>
-Layer make_sides(Sides sides, const std::string& data_format, const std::string& name) {
-  return own_layer(std::make_shared<SidesLayer<rank, is_padding>>(std::move(sides), data_format), name);
+template <int rank, bool is_padding, class Options>
+Layer make_sides(Sides sides, const std::string& data_format, const Options& o) {
+  return own_layer(std::make_shared<SidesLayer<rank, is_padding>>(std::move(sides), data_format), o);
 }
 
 }  // namespace
 
 Layer ZeroPadding1D(Sides padding, const FormatOptions& o) {
-  return make_sides<1, true>(std::move(padding), o.data_format, o.name);
+  return make_sides<1, true>(std::move(padding), o.data_format, o);
 }
 Layer ZeroPadding2D(Sides padding, const FormatOptions& o) {
-  return make_sides<2, true>(std::move(padding), o.data_format, o.name);
+  return make_sides<2, true>(std::move(padding), o.data_format, o);
 }
 Layer ZeroPadding3D(Sides padding, const FormatOptions& o) {
-  return make_sides<3, true>(std::move(padding), o.data_format, o.name);
+  return make_sides<3, true>(std::move(padding), o.data_format, o);
 }
 Layer Cropping1D(Sides cropping, const NameOptions& o) {
-  return make_sides<1, false>(std::move(cropping), "channels_last", o.name);
+  return make_sides<1, false>(std::move(cropping), "channels_last", o);
 }
 Layer Cropping2D(Sides cropping, const FormatOptions& o) {
-  return make_sides<2, false>(std::move(cropping), o.data_format, o.name);
+  return make_sides<2, false>(std::move(cropping), o.data_format, o);
 }
 Layer Cropping3D(Sides cropping, const FormatOptions& o) {
-  return make_sides<3, false>(std::move(cropping), o.data_format, o.name);
+  return make_sides<3, false>(std::move(cropping), o.data_format, o);
 }
 
 std::span<const ClassDef> classes_padding() {

@@ -56,7 +56,7 @@ struct PoolingLayer final : LayerBase {
 
 template <int rank, bool is_max>
 Layer make_pooling(Dims pool_size, const PoolLayerOptions& options) {
-  return own_layer(std::make_shared<PoolingLayer<rank, is_max>>(std::move(pool_size), options), options.name);
+  return own_layer(std::make_shared<PoolingLayer<rank, is_max>>(std::move(pool_size), options), options);
 }
 
 }  // namespace

@@ -19,8 +19,7 @@ template <class Change>
 struct ColorLayer final : ImageLayer {
   explicit ColorLayer(Factor factor = Change::kDefault, const RandomColorOptions& options = {})
       : factor(std::move(factor)), value_range(options.value_range) {
-    seed = options.seed;
-    data_format = options.data_format;
+    take_seed(options);
   }
   Factor factor;
   std::vector<double> value_range;
@@ -28,8 +27,7 @@ struct ColorLayer final : ImageLayer {
   void fields(Fields& f) override {
     factor_field(f, "factor", factor, Change::kLeast, Change::kMost, class_name());
     range_field(f, value_range, class_name());
-    f("seed", seed);
-    f("data_format", data_format);
+    seed_fields(f);
   }
   Tensor changed(Scope& s, const Tensor& x) override {
     require(!Change::kColors || x.dim(3) == 3, name(), "expected images of 3 channels, got shape ",
@@ -146,8 +144,7 @@ struct Inversion {
 
 struct GrayscaleLayer final : ImageLayer {
   explicit GrayscaleLayer(double factor = 0.5, const RandomFlipOptions& options = {}) : factor(factor) {
-    seed = options.seed;
-    data_format = options.data_format;
+    take_seed(options);
   }
   double factor;
   std::string_view class_name() const override { return "RandomGrayscale"; }
@@ -179,8 +176,7 @@ struct SolarizationLayer final : ImageLayer {
   explicit SolarizationLayer(SolarizationOptions options = {}) : o(std::move(options)) {
     settle_solar(o.addition_factor);
     settle_solar(o.threshold_factor);
-    seed = o.seed;
-    data_format = o.data_format;
+    take_seed(o);
   }
   SolarizationOptions o;
   std::string_view class_name() const override { return "Solarization"; }
@@ -188,8 +184,7 @@ struct SolarizationLayer final : ImageLayer {
     solar_field(f, "addition_factor", o.addition_factor);
     solar_field(f, "threshold_factor", o.threshold_factor);
     range_field(f, o.value_range, class_name());
-    f("seed", seed);
-    f("data_format", data_format);
+    seed_fields(f);
   }
   Tensor changed(Scope& s, const Tensor& x) override {
     const auto drawn = [&](const Factor& factor) { return draw(s, x, factor.at(0), factor.at(1) * 255); };
@@ -226,7 +221,7 @@ template <class Change>
 Layer make_color(Factor factor, const RandomColorOptions& options) {
   settle_factor(factor, Change::kLeast, Change::kMost, Change::kClass);
   check_range(options.value_range, Change::kClass);
-  return own_layer(std::make_shared<ColorLayer<Change>>(std::move(factor), options), options.name);
+  return own_layer(std::make_shared<ColorLayer<Change>>(std::move(factor), options), options);
 }
 
 }  // namespace
@@ -250,15 +245,15 @@ Layer RandomPosterization(Factor f, const RandomColorOptions& o) {
 }
 Layer RandomInvert(Factor f, const RandomColorOptions& o) { return make_color<Inversion>(std::move(f), o); }
 Layer RandomGrayscale(double factor, const RandomFlipOptions& o) {
-  return own_layer(std::make_shared<GrayscaleLayer>(factor, o), o.name);
+  return own_layer(std::make_shared<GrayscaleLayer>(factor, o), o);
 }
 Layer Solarization(const SolarizationOptions& o) {
   check_range(o.value_range, "Solarization");
-  return own_layer(std::make_shared<SolarizationLayer>(o), o.name);
+  return own_layer(std::make_shared<SolarizationLayer>(o), o);
 }
 Layer AutoContrast(const AutoContrastOptions& o) {
   check_range(o.value_range, "AutoContrast");
-  return own_layer(std::make_shared<AutoContrastLayer>(o), o.name);
+  return own_layer(std::make_shared<AutoContrastLayer>(o), o);
 }
 
 std::span<const ClassDef> classes_random_colors() {

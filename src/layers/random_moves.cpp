@@ -12,15 +12,13 @@ namespace {
 struct FlipLayer final : ImageLayer {
   explicit FlipLayer(std::string mode = "horizontal_and_vertical", const RandomFlipOptions& options = {})
       : mode(std::move(mode)) {
-    seed = options.seed;
-    data_format = options.data_format;
+    take_seed(options);
   }
   std::string mode;
   std::string_view class_name() const override { return "RandomFlip"; }
   void fields(Fields& f) override {
     f("mode", mode);
-    f("seed", seed);
-    f("data_format", data_format);
+    seed_fields(f);
   }
   // One draw for both directions, as in Keras.
   Tensor changed(Scope& s, const Tensor& x) override {
@@ -33,19 +31,21 @@ struct FlipLayer final : ImageLayer {
   }
 };
 
+// A plane transformation of each image: the result at (x, y) is what the image has at
+// (a0 x + a1 y + a2, b0 x + b1 y + b2). Each is (batch, 1, 1).
+struct PlaneMatrix {
+  Tensor a0, a1, a2, b0, b1, b2;
+};
+
 struct MoveLayer : ImageLayer {
-  explicit MoveLayer(RandomMoveOptions options) : o(std::move(options)) {
-    seed = o.seed;
-    data_format = o.data_format;
-  }
+  explicit MoveLayer(RandomMoveOptions options) : o(std::move(options)) { take_seed(o); }
   RandomMoveOptions o;
   virtual PlaneMatrix matrix(Scope& s, const Tensor& x) const = 0;
   void move_fields(Fields& f) {
     f("fill_mode", o.fill_mode);
     f("fill_value", o.fill_value);
     f("interpolation", o.interpolation);
-    f("seed", seed);
-    f("data_format", data_format);
+    seed_fields(f);
   }
   // One number per image, as the matrix wants it.
   Tensor one_each(Scope& s, const Tensor& x, double low, double high) const {
@@ -54,7 +54,13 @@ struct MoveLayer : ImageLayer {
   static Tensor constant(const Tensor& x, double value) {
     return Tensor::full(DType::f32, {x.dim(0), 1, 1}, value);
   }
-  Tensor changed(Scope& s, const Tensor& x) override { return moved_images(x, matrix(s, x), o, name()); }
+  Tensor changed(Scope& s, const Tensor& x) override {
+    check_choice(name(), "fill_mode", o.fill_mode, {"reflect", "wrap", "constant", "nearest"});
+    const PlaneMatrix m = matrix(s, x);
+    const Grid g(x);
+    return sampled_images(x, m.a0 * g.across + m.a1 * g.down + m.a2, m.b0 * g.across + m.b1 * g.down + m.b2,
+                          {o.interpolation, o.fill_mode, o.fill_value}, name());
+  }
 };
 
 struct RotationLayer final : MoveLayer {
@@ -142,26 +148,25 @@ struct ShearLayer final : MoveLayer {
 }  // namespace
 
 Layer RandomFlip(std::string mode, const RandomFlipOptions& options) {
-  return own_layer(std::make_shared<FlipLayer>(std::move(mode), options), options.name);
+  return own_layer(std::make_shared<FlipLayer>(std::move(mode), options), options);
 }
 Layer RandomRotation(Factor factor, const RandomMoveOptions& options) {
   settle_factor(factor, -1, 1, "RandomRotation");
-  return own_layer(std::make_shared<RotationLayer>(std::move(factor), options), options.name);
+  return own_layer(std::make_shared<RotationLayer>(std::move(factor), options), options);
 }
 Layer RandomZoom(Factor height_factor, Factor width_factor, const RandomMoveOptions& options) {
   return own_layer(std::make_shared<ZoomLayer>(std::move(height_factor), std::move(width_factor), options),
-                   options.name);
+                   options);
 }
 Layer RandomTranslation(Factor height_factor, Factor width_factor, const RandomMoveOptions& options) {
   return own_layer(
       std::make_shared<TranslationLayer>(std::move(height_factor), std::move(width_factor), options),
-      options.name);
+      options);
 }
 Layer RandomShear(Factor x_factor, Factor y_factor, const RandomMoveOptions& options) {
   settle_factor(x_factor, -1, 1, "RandomShear");
   settle_factor(y_factor, -1, 1, "RandomShear");
-  return own_layer(std::make_shared<ShearLayer>(std::move(x_factor), std::move(y_factor), options),
-                   options.name);
+  return own_layer(std::make_shared<ShearLayer>(std::move(x_factor), std::move(y_factor), options), options);
 }
 
 std::span<const ClassDef> classes_random_moves() {

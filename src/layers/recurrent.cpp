@@ -16,7 +16,6 @@ struct SimpleRNNLayer final : RecurrentLayer {
       : RecurrentLayer(units, std::move(options)) {}
   static constexpr std::string_view kCell = "SimpleRNNCell";
   std::string_view class_name() const override { return "SimpleRNN"; }
-  std::shared_ptr<RecurrentLayer> copy() const override { return std::make_shared<SimpleRNNLayer>(units, o); }
   int states() const override { return 1; }
   int gates() const override { return 1; }
   void activation_fields(Fields& f) override { f("activation", o.activation); }
@@ -32,7 +31,6 @@ struct LSTMLayer final : RecurrentLayer {
       : RecurrentLayer(units, std::move(options)) {}
   static constexpr std::string_view kCell = "LSTMCell";
   std::string_view class_name() const override { return "LSTM"; }
-  std::shared_ptr<RecurrentLayer> copy() const override { return std::make_shared<LSTMLayer>(units, o); }
   int states() const override { return 2; }
   int gates() const override { return 4; }
   Initializer initial_bias() const override {
@@ -67,7 +65,6 @@ struct GRULayer final : RecurrentLayer {
       : RecurrentLayer(units, std::move(options)) {}
   static constexpr std::string_view kCell = "GRUCell";
   std::string_view class_name() const override { return "GRU"; }
-  std::shared_ptr<RecurrentLayer> copy() const override { return std::make_shared<GRULayer>(units, o); }
   int states() const override { return 1; }
   int gates() const override { return 3; }
   bool has_two_biases() const override { return o.reset_after; }
@@ -101,23 +98,23 @@ struct GRULayer final : RecurrentLayer {
 }  // namespace
 
 Layer SimpleRNN(int64_t units, const RecurrentOptions& options) {
-  return own_layer(std::make_shared<SimpleRNNLayer>(units, options), options.name);
+  return own_layer(std::make_shared<SimpleRNNLayer>(units, options), options);
 }
 Layer LSTM(int64_t units, const RecurrentOptions& options) {
-  return own_layer(std::make_shared<LSTMLayer>(units, options), options.name);
+  return own_layer(std::make_shared<LSTMLayer>(units, options), options);
 }
 Layer GRU(int64_t units, const RecurrentOptions& options) {
-  return own_layer(std::make_shared<GRULayer>(units, options), options.name);
+  return own_layer(std::make_shared<GRULayer>(units, options), options);
 }
 
 Layer SimpleRNNCell(int64_t units, const RecurrentOptions& options) {
-  return own_layer(std::make_shared<RecurrentCell<SimpleRNNLayer>>(units, options), options.name);
+  return own_layer(std::make_shared<RecurrentCell<SimpleRNNLayer>>(units, options), options);
 }
 Layer LSTMCell(int64_t units, const RecurrentOptions& options) {
-  return own_layer(std::make_shared<RecurrentCell<LSTMLayer>>(units, options), options.name);
+  return own_layer(std::make_shared<RecurrentCell<LSTMLayer>>(units, options), options);
 }
 Layer GRUCell(int64_t units, const RecurrentOptions& options) {
-  return own_layer(std::make_shared<RecurrentCell<GRULayer>>(units, options), options.name);
+  return own_layer(std::make_shared<RecurrentCell<GRULayer>>(units, options), options);
 }
 
 std::span<const ClassDef> classes_recurrent() {

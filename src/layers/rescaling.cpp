@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "layers/base/adaptable.h"
 #include "layers/base/parts.h"
 #include "layers/base/trace.h"
 #include "plimsoll/error.h"
@@ -36,9 +37,10 @@ struct RescalingLayer final : LayerBase {
   }
 };
 
-struct NormalizationLayer final : LayerBase {
+struct NormalizationLayer final : LayerBase, Adaptable {
   explicit NormalizationLayer(NormalizationOptions options = {}) : o(std::move(options)) {}
   NormalizationOptions o;
+  void adapt(const Layer& self, const Tensor& data) override;
   std::string_view class_name() const override { return "Normalization"; }
   bool passes_mask() const override { return true; }
   void fields(Fields& f) override {
@@ -104,47 +106,52 @@ void store(const LayerBase& layer, std::string_view name, const Tensor& value) {
   std::memcpy(to.data(), from.data(), static_cast<size_t>(byte_size(to.dtype(), to.shape())));
 }
 
+void NormalizationLayer::adapt(const Layer& self, const Tensor& data) {
+  require(o.mean.empty(), name(), "was given its mean and variance: there is nothing to adapt");
+  require(data.rank() >= 1 && data.dim(0) > 0, name(), "expected data to adapt to, got shape ", data.shape());
+  if (!built()) {
+    Graph graph;
+    Trace trace(graph, false);
+    const Tensor x = graph.input("x", data.dtype(), data.shape());
+    trace.call(self, {&x, 1});
+  }
+  const Ints apart = kept(data.rank());
+  Ints reduced;
+  Ints shape;
+  for (int i = 0; i < data.rank(); ++i) {
+    if (std::find(apart.begin(), apart.end(), i) == apart.end())
+      reduced.push_back(i);
+    else
+      shape.push_back(data.dim(i));
+  }
+  const VariablePtr held = find_variable("mean");
+  require(held->value.shape() == Shape(shape), name(), "was built for ", held->value.shape(),
+          ", the data asks for ", Shape(shape));
+  // In double: data of large mean and small variance.
+  const Tensor x = cast(data, DType::f64);
+  const Tensor average = reduced.empty() ? x : mean(x, reduced);
+  store(*this, "mean", average);
+  store(*this, "variance", reduced.empty() ? x * 0.0 : mean(square(x - mean(x, reduced, true)), reduced));
+}
+
 }  // namespace
 
 Layer Rescaling(std::vector<double> scale, const RescalingOptions& options) {
-  return own_layer(std::make_shared<RescalingLayer>(std::move(scale), options.offset), options.name);
+  return own_layer(std::make_shared<RescalingLayer>(std::move(scale), options.offset), options);
 }
 Layer Rescaling(double scale, const RescalingOptions& options) {
   return Rescaling(std::vector<double>{scale}, options);
 }
 Layer Normalization(const NormalizationOptions& options) {
-  return own_layer(std::make_shared<NormalizationLayer>(options), options.name);
+  return own_layer(std::make_shared<NormalizationLayer>(options), options);
 }
 
-void adapt(const Layer& normalization, const Tensor& data) {
-  const auto* layer = dynamic_cast<const NormalizationLayer*>(normalization.get());
-  require(layer != nullptr, "adapt", "expected a Normalization layer");
-  require(layer->o.mean.empty(), layer->name(), "was given its mean and variance: there is nothing to adapt");
-  require(data.rank() >= 1 && data.dim(0) > 0, layer->name(), "expected data to adapt to, got shape ",
-          data.shape());
-  if (!layer->built()) {
-    Graph graph;
-    Trace trace(graph, false);
-    const Tensor x = graph.input("x", data.dtype(), data.shape());
-    trace.call(normalization, {&x, 1});
-  }
-  const Ints kept = layer->kept(data.rank());
-  Ints reduced;
-  Ints shape;
-  for (int i = 0; i < data.rank(); ++i) {
-    if (std::find(kept.begin(), kept.end(), i) == kept.end())
-      reduced.push_back(i);
-    else
-      shape.push_back(data.dim(i));
-  }
-  const VariablePtr held = layer->find_variable("mean");
-  require(held->value.shape() == Shape(shape), layer->name(), "was built for ", held->value.shape(),
-          ", the data asks for ", Shape(shape));
-  // In double: data of large mean and small variance.
-  const Tensor x = cast(data, DType::f64);
-  const Tensor average = reduced.empty() ? x : mean(x, reduced);
-  store(*layer, "mean", average);
-  store(*layer, "variance", reduced.empty() ? x * 0.0 : mean(square(x - mean(x, reduced, true)), reduced));
+void adapt(const Layer& layer, const Tensor& data) {
+  auto* learner = dynamic_cast<Adaptable*>(layer.get());
+  require(learner != nullptr, "adapt",
+          "expected a Normalization, IntegerLookup or Discretization layer, got ",
+          layer ? layer->class_name() : "none");
+  learner->adapt(layer, data);
 }
 
 std::span<const ClassDef> classes_rescaling() {

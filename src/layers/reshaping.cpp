@@ -86,16 +86,16 @@ struct RepeatVectorLayer final : LayerBase {
 }  // namespace
 
 Layer Flatten(const FormatOptions& options) {
-  return own_layer(std::make_shared<FlattenLayer>(options), options.name);
+  return own_layer(std::make_shared<FlattenLayer>(options), options);
 }
 Layer Reshape(Ints target_shape, const NameOptions& options) {
-  return own_layer(std::make_shared<ReshapeLayer>(std::move(target_shape)), options.name);
+  return own_layer(std::make_shared<ReshapeLayer>(std::move(target_shape)), options);
 }
 Layer Permute(Ints dims, const NameOptions& options) {
-  return own_layer(std::make_shared<PermuteLayer>(std::move(dims)), options.name);
+  return own_layer(std::make_shared<PermuteLayer>(std::move(dims)), options);
 }
 Layer RepeatVector(int64_t n, const NameOptions& options) {
-  return own_layer(std::make_shared<RepeatVectorLayer>(n), options.name);
+  return own_layer(std::make_shared<RepeatVectorLayer>(n), options);
 }
 
 std::span<const ClassDef> classes_reshaping() {

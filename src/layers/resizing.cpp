@@ -80,7 +80,7 @@ struct ResizingLayer final : LayerBase {
 }  // namespace
 
 Layer Resizing(int64_t height, int64_t width, const ResizingOptions& options) {
-  return own_layer(std::make_shared<ResizingLayer>(height, width, options), options.name);
+  return own_layer(std::make_shared<ResizingLayer>(height, width, options), options);
 }
 
 std::span<const ClassDef> classes_resizing() {

@@ -48,7 +48,7 @@ struct RMSNormalizationLayer final : LayerBase {
 }  // namespace
 
 Layer RMSNormalization(const RMSNormalizationOptions& options) {
-  return own_layer(std::make_shared<RMSNormalizationLayer>(options), options.name);
+  return own_layer(std::make_shared<RMSNormalizationLayer>(options), options);
 }
 
 std::span<const ClassDef> classes_rms_normalization() {

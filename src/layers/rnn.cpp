@@ -1,6 +1,4 @@
 // RNN: a cell walked over time. StackedRNNCells: cells of which each sees what the one before it gives.
-#include <map>
-
 #include "layers/base/cell.h"
 #include "layers/base/parts.h"
 #include "plimsoll/error.h"
@@ -15,14 +13,8 @@ struct StackedCells final : CellLayer {
 
   std::string_view class_name() const override { return "StackedRNNCells"; }
   void fields(Fields& f) override { f("cells", cells); }
-  // In files a cell is named by its class and, from the second on, a number.
   void visit_inner(const std::function<void(std::string_view, const Layer&)>& visit) const override {
-    std::map<std::string, int> used;
-    for (const Layer& cell : cells) {
-      const std::string kind = snake_name(cell->class_name());
-      const int number = used[kind]++;
-      visit(number == 0 ? "cells/" + kind : concat("cells/", kind, "_", number), cell);
-    }
+    visit_list("cells", cells, visit);
   }
 
   // The cells' own sizes one after the other.
@@ -119,14 +111,14 @@ Layer StackedRNNCells(std::vector<Layer> cells, const WrapperOptions& options) {
   require(!cells.empty(), "StackedRNNCells", "expected at least one cell, got none");
   for (const Layer& cell : cells) cell_of(cell, "StackedRNNCells");
   made->cells = std::move(cells);
-  return own_layer(std::move(made), options.name);
+  return own_layer(std::move(made), options);
 }
 
 Layer RNN(const Layer& cell, const RNNOptions& options) {
   cell_of(cell, "RNN");
   auto made = std::make_shared<RNNLayer>(options);
   made->cell = cell;
-  return own_layer(std::move(made), options.name);
+  return own_layer(std::move(made), options);
 }
 
 std::span<const ClassDef> classes_rnn() {

@@ -69,11 +69,11 @@ struct SeparableConvLayer final : LayerBase {
 
 Layer SeparableConv1D(int64_t filters, Dims kernel_size, const SeparableConvOptions& options) {
   return own_layer(std::make_shared<SeparableConvLayer<1>>(filters, std::move(kernel_size), options),
-                   options.name);
+                   options);
 }
 Layer SeparableConv2D(int64_t filters, Dims kernel_size, const SeparableConvOptions& options) {
   return own_layer(std::make_shared<SeparableConvLayer<2>>(filters, std::move(kernel_size), options),
-                   options.name);
+                   options);
 }
 
 std::span<const ClassDef> classes_separable_conv() {

@@ -75,7 +75,7 @@ Layer SpectralNormalization(const Layer& layer, const SpectralNormalizationOptio
   auto made = std::make_shared<SpectralNormalizationLayer>();
   made->layer = layer;
   made->power_iterations = options.power_iterations;
-  return own_layer(std::move(made), options.name);
+  return own_layer(std::move(made), options);
 }
 
 VariablePtr borrowed_kernel(const LayerBase& layer) {

@@ -52,7 +52,7 @@ Layer TimeDistributed(const Layer& layer, const WrapperOptions& options) {
   require(bool(layer), "TimeDistributed", "expected a layer, got none");
   auto made = std::make_shared<TimeDistributedLayer>();
   made->layer = layer;
-  return own_layer(std::move(made), options.name);
+  return own_layer(std::move(made), options);
 }
 
 std::span<const ClassDef> classes_time_distributed() {

@@ -57,15 +57,15 @@ struct UpSamplingLayer final : LayerBase {
 }  // namespace
 
 Layer UpSampling1D(int64_t size, const NameOptions& options) {
-  return own_layer(std::make_shared<UpSamplingLayer<1>>(Dims(size)), options.name);
+  return own_layer(std::make_shared<UpSamplingLayer<1>>(Dims(size)), options);
 }
 Layer UpSampling2D(Dims size, const UpSamplingOptions& options) {
-  return own_layer(std::make_shared<UpSamplingLayer<2>>(std::move(size), options), options.name);
+  return own_layer(std::make_shared<UpSamplingLayer<2>>(std::move(size), options), options);
 }
 Layer UpSampling3D(Dims size, const FormatOptions& options) {
   return own_layer(std::make_shared<UpSamplingLayer<3>>(
                        std::move(size), UpSamplingOptions{.data_format = options.data_format}),
-                   options.name);
+                   options);
 }
 
 std::span<const ClassDef> classes_up_sampling() {

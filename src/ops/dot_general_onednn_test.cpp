@@ -58,5 +58,35 @@ TEST(Dense, LargeLayersAgreeWithTheReferenceForEveryActivation) {
   }
 }
 
+// One NaN among the weights reaches every result that it belongs to, and none that it does not.
+void expect_nan_in_last_channel(const Graph& g, std::vector<Tensor> in, const std::string& what) {
+  const int64_t weights = in[1].shape().elements(), channels = in[1].shape()[in[1].rank() - 1];
+  in[1].data<float>()[weights - 1] = NAN;
+  const Tensor y = Program::compile(g)(in)[0];
+  for (int64_t i = 0; i < y.shape().elements(); ++i)
+    ASSERT_EQ(std::isnan(y.data<float>()[i]), i % channels == channels - 1) << what << " " << i;
+}
+
+TEST(OnednnActivation, NanStaysNan) {
+  for (const char* activation : {"linear", "relu", "sigmoid", "tanh", "gelu", "gelu_tanh", "silu"}) {
+    Graph g;
+    const Tensor x = g.input("x", DType::f32, {150, 130}), k = g.input("k", DType::f32, {130, 170});
+    const Tensor b = g.input("b", DType::f32, {170});
+    g.output("y", dense(x, k, b, activation));
+    expect_nan_in_last_channel(g, {wave(x.shape(), 0.7), wave(k.shape(), 0.3), wave(b.shape(), 0.1)},
+                               activation);
+    for (const int64_t window : {1, 3}) {
+      Graph c;
+      const Tensor image = c.input("x", DType::f32, {4, 14, 14, 64});
+      const Tensor kernel = c.input("k", DType::f32, {window, window, 64, 64});
+      const Tensor bias = c.input("b", DType::f32, {64});
+      c.output("y", conv_bias(image, kernel, bias, {.strides = {1, 1}}, activation));
+      expect_nan_in_last_channel(
+          c, {wave(image.shape(), 0.7), wave(kernel.shape(), 0.3), wave(bias.shape(), 0.1)},
+          std::string(activation) + " over " + std::to_string(window));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace plimsoll

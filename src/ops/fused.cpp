@@ -2,8 +2,10 @@
 // passes.
 #include "ops/fused.h"
 
+#include <algorithm>
 #include <unordered_map>
 
+#include "device/cpu/finite_kernels.h"
 #include "graph/body_rows.h"
 #include "memory/buffer.h"
 #include "ops/elementwise.h"
@@ -232,6 +234,41 @@ Kernel prepare(const KernelQuery& q) {
       .build("fused", static_cast<int>(q.in.size() + q.out.size()), q.threads);
 }
 
+// all(isfinite(x)), which the NaN watch and a LossScaleOptimizer ask of every gradient; results of reshape
+// are the same flag.
+bool asks_all_finite(const KernelQuery& q) {
+  const Graph& body = body_of(q.attrs);
+  const auto is_flag = [](const TensorType& t) {
+    return t.dtype == DType::boolean && t.shape.elements() == 1;
+  };
+  if (q.in.size() != 1 || !is_float(q.in[0].dtype) || !std::ranges::all_of(q.out, is_flag)) return false;
+  size_t asked = 0, folded = 0;
+  for (const Node& node : body.nodes()) {
+    const std::string_view name = node.op->name;
+    asked += name == "isfinite";
+    folded += name == "reduce_and" && body.type(node.outputs[0]).shape.elements() == 1;
+    if (name != "isfinite" && name != "reduce_and" && name != "reshape") return false;
+  }
+  return asked == 1 && folded == 1;
+}
+
+struct AllFinite {
+  DType dtype;
+  int64_t n;
+  size_t flags;  // outputs
+  int threads;
+};
+
+void run_all_finite(const AllFinite& s, void* const* a) {
+  const bool all = all_finite(s.dtype, a[0], s.n, s.threads);
+  for (size_t i = 0; i < s.flags; ++i) *static_cast<bool*>(a[1 + i]) = all;
+}
+
+Kernel prepare_all_finite(const KernelQuery& q) {
+  return make_kernel<AllFinite, run_all_finite>(
+      "highway all finite", {q.in[0].dtype, q.in[0].shape.elements(), q.out.size(), q.threads});
+}
+
 Cost cost(const OpCall& call, std::span<const TensorType> out) {
   Cost cost;
   const Graph& body = body_of(call.attrs);
@@ -291,7 +328,9 @@ RowPart row_part(const OpCall& whole, const RowSplit& split, int64_t first, int6
 }
 
 constexpr AttrDef kAttrs[] = {{"body", AttrKind::graph}};
-constexpr KernelDef kKernels[] = {{.name = "tiles", .prepare = prepare}};
+constexpr KernelDef kKernels[] = {
+    {.name = "all finite", .fits = asks_all_finite, .prepare = prepare_all_finite},
+    {.name = "tiles", .prepare = prepare}};
 constexpr OpDef kDefs[] = {{.name = "fused",
                             .arity = {0, kAnyNumber},
                             .attrs = kAttrs,

@@ -60,6 +60,13 @@ std::vector<Tensor> one_by_one(const Graph& body, const std::vector<Tensor>& in)
   return out;
 }
 
+Kernel kernel_for(const KernelQuery& q) {
+  for (const KernelDef& def : get_op("fused").kernels) {
+    if (!def.fits || def.fits(q)) return def.prepare(q);
+  }
+  return {};
+}
+
 std::vector<Tensor> fused(const std::shared_ptr<const Graph>& body, const std::vector<Tensor>& in,
                           int threads) {
   const Attrs attrs = {{"body", body}};
@@ -75,7 +82,7 @@ std::vector<Tensor> fused(const std::shared_ptr<const Graph>& body, const std::v
     out.push_back(Tensor::empty(out_types.back().dtype, out_types.back().shape));
     args.push_back(out.back().data());
   }
-  run(get_op("fused").kernels[0].prepare({types, out_types, attrs, threads}), args);
+  run(kernel_for({types, out_types, attrs, threads}), args);
   return out;
 }
 
@@ -145,6 +152,30 @@ TEST(Fused, FoldsBesideElementwiseOutputs) {
         expect_same_bits(got[o], alone[o], "depends on the threads");
         expect_close(got[o], expected[o], t == DType::bf16 ? 8e-3 : 1e-6, concat(t, shape, " output ", o));
       }
+    }
+  }
+}
+
+TEST(Fused, AsksWhetherAllIsFiniteInOnePass) {
+  const auto name_of = [](const std::shared_ptr<const Graph>& body) {
+    const Attrs attrs = {{"body", body}};
+    const TensorType in[] = {body->type(body->inputs()[0].value)};
+    const TensorType out[] = {body->type(body->outputs()[0].value)};
+    return kernel_for({in, out, attrs, 1}).name;
+  };
+  for (const DType t : kFloats) {
+    for (const Shape& shape : kShapes) {
+      auto body = std::make_shared<Graph>(), other = std::make_shared<Graph>();
+      body->output("flag", reshape(all(isfinite(body->input("x", t, shape))), {1}));
+      other->output("flag", all(isfinite(exp(other->input("x", t, shape)))));
+      EXPECT_EQ(name_of(body), "highway all finite");
+      EXPECT_EQ(name_of(other).find("all finite"), std::string::npos);
+      Tensor x = random_tensor(t, shape, 6);
+      EXPECT_EQ(fused(body, {x}, 2)[0].item(), 1);
+      if (shape.elements() == 0) continue;
+      const int64_t last = (shape.elements() - 1) * static_cast<int64_t>(size_of(t));
+      write_element(t, static_cast<char*>(x.data()) + last, -INFINITY);
+      EXPECT_EQ(fused(body, {x}, 2)[0].item(), 0);
     }
   }
 }

@@ -1,4 +1,7 @@
-// slice: x[start:limit:stride] on every axis.
+// slice: x[start:limit:stride] on every axis; and x[...] of tensors, made of it.
+#include <algorithm>
+#include <limits>
+
 #include "device/cpu/strided_copy.h"
 #include "device/kernel.h"
 #include "graph/rows.h"
@@ -108,6 +111,65 @@ constexpr OpDef kDefs[] = {{.name = "slice",
 }  // namespace
 
 std::span<const OpDef> ops_slice() { return kDefs; }
+
+namespace {
+
+// The elements of `axis` that Python's start:stop:step names.
+Tensor sliced(const Tensor& x, int axis, const Slice& s) {
+  const int64_t size = x.dim(axis), step = s.step.value_or(1);
+  require(step != 0, "slice", "expected a step that is not 0");
+  const bool back = step < 0;
+  const auto bound = [&](const std::optional<int64_t>& given, int64_t otherwise) {
+    if (!given) return otherwise;
+    const int64_t at = *given < 0 ? *given + size : *given;
+    return std::clamp<int64_t>(at, back ? -1 : 0, back ? size - 1 : size);
+  };
+  const int64_t start = bound(s.start, back ? size - 1 : 0), stop = bound(s.stop, back ? -1 : size);
+  const auto a = static_cast<size_t>(axis);
+  Ints starts(static_cast<size_t>(x.rank()), 0), limits(x.shape().begin(), x.shape().end()),
+      strides(starts.size(), 1);
+  if (!back) {
+    starts[a] = std::min(start, size), limits[a] = std::max(starts[a], stop), strides[a] = step;
+    return slice(x, starts, limits, strides);
+  }
+  // Forwards from the last that is named, then turned round.
+  const int64_t stride = step == std::numeric_limits<int64_t>::min() ? size + 1 : -step;
+  const int64_t count = start > stop ? (start - stop - 1) / stride + 1 : 0;
+  starts[a] = count > 0 ? start - (count - 1) * stride : 0;
+  limits[a] = count > 0 ? start + 1 : 0;
+  strides[a] = stride;
+  return reverse(slice(x, starts, limits, strides), {axis});
+}
+
+Tensor picked(const Tensor& x, int axis, int64_t place) {
+  const int64_t size = x.dim(axis), at = place < 0 ? place + size : place;
+  require(at >= 0 && at < size, "index", "expected a place from ", -size, " to ", size - 1, " on axis ", axis,
+          " of shape ", x.shape(), ", got ", place);
+  return squeeze(sliced(x, axis, {at, at + 1}), axis);
+}
+
+}  // namespace
+
+Tensor Tensor::at(std::span<const Index> indices) const {
+  using Kind = Index::Kind;
+  const auto count = [&](auto... kinds) {
+    return std::count_if(indices.begin(), indices.end(),
+                         [&](const Index& i) { return ((i.kind == kinds) || ...); });
+  };
+  const int64_t used = count(Kind::place, Kind::slice);
+  require(used <= rank() && count(Kind::ellipsis) <= 1, "index", "expected at most ", rank(),
+          " places and slices, and one Ellipsis, for shape ", shape(), ", got ", used, " and ",
+          count(Kind::ellipsis));
+  Tensor x = *this;
+  int axis = 0;
+  for (const Index& index : indices) {
+    if (index.kind == Kind::ellipsis) axis += rank() - static_cast<int>(used);
+    if (index.kind == Kind::new_axis) x = expand_dims(x, axis++);
+    if (index.kind == Kind::slice) x = sliced(x, axis++, index.slice);
+    if (index.kind == Kind::place) x = picked(x, axis, index.place);
+  }
+  return x;
+}
 
 Tensor slice(const Tensor& x, const Ints& starts, const Ints& limits, const Ints& strides) {
   return apply1(get_op("slice"), {x}, {{"starts", starts}, {"limits", limits}, {"strides", strides}});

@@ -291,7 +291,8 @@ def image(*shape, **more):
 
 fixed = {"training": True}
 still = {"training": False}  # these layers act when they are not told
-# TensorFlow's gradients of projections are those of the way back, and it has none of colours as hue and saturation.
+# TensorFlow's gradients of projections are those of the way back, and it has none of colours as hue and saturation: make_draw_goldens.py has
+# those of JAX.
 moved = fixed | {"gradients": False}
 case("random_flip_infer", L.RandomFlip("horizontal", seed=3), image(2, 4, 5, 3), **still)
 case("random_rotation", L.RandomRotation((0.1, 0.1), seed=1), image(2, 5, 6, 3), **moved)
@@ -336,3 +337,54 @@ case("integer_lookup", L.IntegerLookup(vocabulary=[7, 3, 11, 4]), ids(3, 5, high
 case("integer_lookup_mask", L.IntegerLookup(vocabulary=[7, 3, 11, 4], mask_token=0, num_oov_indices=3), ids(3, 5, high=12))
 case("integer_lookup_count", L.IntegerLookup(vocabulary=[7, 3, 11], output_mode="count"), ids(3, 5, high=12))
 case("integer_lookup_invert", L.IntegerLookup(vocabulary=[7, 3, 11], invert=True), ids(3, 5, high=5))
+
+# Histograms. Whole values too: they lie on the edges of the bins.
+whole = {"dtype": "int32", "low": 0, "high": 255}
+case("equalization", L.Equalization(), image(2, 4, 5, 3), **fixed)
+case("equalization_whole", L.Equalization(data_format="channels_first"), image(2, 3, 4, 5) | whole, **fixed)
+case("equalization_range", L.Equalization(value_range=(-1, 1), bins=20), x(2, 6, 5, 2), **fixed)
+case("equalization_flat", L.Equalization(), image(2, 3, 4, 2) | {"low": 7.0, "high": 7.0}, **fixed)
+case("equalization_infer", L.Equalization(), image(2, 4, 5, 3), **still)
+case("clahe", L.ContrastLimitedAdaptiveHistogramEqualization(), image(2, 16, 24, 3), gradients=False)
+case("clahe_uneven", L.ContrastLimitedAdaptiveHistogramEqualization(tile_grid_size=(3, 4), clip_limit=1.5), image(2, 13, 11, 2),
+     gradients=False)
+case("clahe_range", L.ContrastLimitedAdaptiveHistogramEqualization((0, 1), clip_limit=0.0, tile_grid_size=(2, 2),
+                                                                   data_format="channels_first"), x(2, 1, 9, 8, low=0.0), gradients=False)
+case("clahe_whole", L.ContrastLimitedAdaptiveHistogramEqualization(tile_grid_size=(2, 3)), image(1, 12, 12, 3) | whole, gradients=False)
+
+# Bent images: what can be known without the draws. make_warp_goldens.py has the rest.
+case("random_perspective_none", L.RandomPerspective(1.0, scale=0.0, fill_value=3.0), image(2, 5, 6, 3), **moved)
+case("random_perspective_infer", L.RandomPerspective(0.5, seed=1), image(2, 5, 6, 3), **still)
+case("random_elastic_none", L.RandomElasticTransform(1.0, scale=0.0), image(2, 5, 6, 3), **moved)
+case("random_elastic_infer", L.RandomElasticTransform(0.5, scale=(0.2, 0.4), fill_mode="mirror", seed=1), image(2, 5, 6, 3), **still)
+
+# Changes made of changes.
+case("random_color_jitter", L.RandomColorJitter((0, 1), brightness_factor=(0.1, 0.1), contrast_factor=(-0.2, 0.2),
+                                                saturation_factor=(0.4, 0.4), hue_factor=(0.0, 0.0)), x(2, 4, 5, 3, low=0.1, high=0.9), **moved)
+case("random_color_jitter_some", L.RandomColorJitter(contrast_factor=(-0.3, 0.3), seed=3), image(2, 4, 5, 3), **fixed)
+case("random_color_jitter_infer", L.RandomColorJitter(brightness_factor=0.3, hue_factor=0.2), image(2, 4, 5, 3), **still)
+case("rand_augment_infer", L.RandAugment(num_ops=3, factor=0.4, seed=5), image(2, 4, 5, 3), **still)
+case("rand_augment_none", L.RandAugment(num_ops=0), image(2, 4, 5, 3), **fixed)
+case("aug_mix_infer", L.AugMix(num_chains=2, chain_depth=1, alpha=0.5, all_ops=False, interpolation="nearest"), image(2, 4, 5, 3), **still)
+case("aug_mix_none", L.AugMix(chain_depth=0), image(2, 4, 5, 3), **fixed)
+case("pipeline", L.Pipeline([L.AutoContrast(), L.RandomContrast((-0.4, 0.4)), L.Rescaling(1 / 255)]), image(2, 4, 5, 3), **fixed)
+case("pipeline_weights", L.Pipeline([L.Dense(4), L.Dense(3), L.LayerNormalization()]), x(2, 5))
+
+# Sound.
+for mode in ["log", "magnitude", "psd", "real", "imag", "angle", "stft"]:
+    case(f"stft_{mode}", L.STFTSpectrogram(mode, frame_length=8, frame_step=3), x(2, 20, 2))
+case("stft_same_expand", L.STFTSpectrogram("magnitude", frame_length=6, fft_length=12, padding="same", expand_dims=True, window="hamming",
+                                           periodic=True, scaling="spectrum"), x(2, 21, 3))
+case("stft_window", L.STFTSpectrogram("magnitude", frame_length=4, window=[0.1, 0.5, 0.5, 0.2], scaling=None), x(2, 9, 1))
+case("mel", L.MelSpectrogram(fft_length=64, sequence_stride=16, num_mel_bins=10, sampling_rate=8000), x(2, 200))
+case("mel_plain", L.MelSpectrogram(fft_length=32, sequence_length=20, sequence_stride=10, num_mel_bins=6, window="hamming", power_to_db=False,
+                                   mag_exp=1.0, min_freq=50.0, max_freq=3000.0, sampling_rate=8000), x(2, 100))
+case("mel_one", L.MelSpectrogram(fft_length=30, sequence_stride=7, num_mel_bins=5, window=None, top_db=20.0, ref_power=2.0), x(90))
+
+# Both ways in time with other layers than LSTM and GRU.
+case("bidirectional_rnn", L.Bidirectional(L.RNN(L.LSTMCell(3), return_sequences=True)), x(2, 4, 2))
+case("bidirectional_rnn_stacked", L.Bidirectional(L.RNN([L.GRUCell(3), L.SimpleRNNCell(2)]), merge_mode="sum"), x(2, 4, 2), masks=[True])
+case("bidirectional_rnn_state", L.Bidirectional(L.RNN(L.SimpleRNNCell(3), return_state=True), merge_mode=None), x(2, 4, 2), *[x(2, 3)] * 2,
+     initial_state=True)
+case("bidirectional_conv_lstm", L.Bidirectional(L.ConvLSTM2D(2, 2, return_sequences=True)), x(2, 3, 4, 5, 2))
+case("bidirectional_mixed", L.Bidirectional(L.RNN(L.GRUCell(3)), backward_layer=L.LSTM(2, go_backwards=True)), x(2, 4, 2))

@@ -13,6 +13,7 @@ struct ReLUOptions {
   double negative_slope = 0.0;
   double threshold = 0.0;
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer ReLU(const ReLUOptions& options = {});
 Layer LeakyReLU(double negative_slope = 0.3, const NameOptions& options = {});
@@ -24,6 +25,7 @@ struct PReLUOptions {
   Constraint alpha_constraint = {};
   Ints shared_axes = {};
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer PReLU(const PReLUOptions& options = {});
 

@@ -25,6 +25,7 @@ struct MultiHeadAttentionOptions {
   Constraint bias_constraint = {};
   std::optional<int64_t> seed = {};
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer MultiHeadAttention(int64_t num_heads, int64_t key_dim, const MultiHeadAttentionOptions& options = {});
 
@@ -44,6 +45,7 @@ struct GroupQueryAttentionOptions {
   Constraint bias_constraint = {};
   std::optional<int64_t> seed = {};
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer GroupQueryAttention(int64_t head_dim, int64_t num_query_heads, int64_t num_key_value_heads,
                           const GroupQueryAttentionOptions& options = {});
@@ -55,6 +57,7 @@ struct AttentionOptions {
   double dropout = 0.0;
   std::optional<int64_t> seed = {};
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer Attention(const AttentionOptions& options = {});
 struct AdditiveAttentionOptions {
@@ -62,6 +65,7 @@ struct AdditiveAttentionOptions {
   double dropout = 0.0;
   std::optional<int64_t> seed = {};
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer AdditiveAttention(const AdditiveAttentionOptions& options = {});
 

@@ -10,6 +10,7 @@ namespace plimsoll {
 struct CategoryEncodingOptions {
   std::string output_mode = "multi_hot";
   std::string name = {};
+  PolicyName dtype = {};
 };
 // With "count", "count_weights" can be given by name. A class outside of 0 to num_tokens - 1 counts for none.
 Layer CategoryEncoding(int64_t num_tokens, const CategoryEncodingOptions& options = {});
@@ -19,6 +20,7 @@ struct DiscretizationOptions {
   std::optional<int64_t> num_bins = {};     // of files whose boundaries adapt() has learnt
   std::string output_mode = "int";
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer Discretization(const DiscretizationOptions& options = {});
 
@@ -32,6 +34,7 @@ struct IntegerLookupOptions {
   std::optional<int64_t> max_tokens = {};
   bool pad_to_max_tokens = false;
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer IntegerLookup(const IntegerLookupOptions& options = {});
 

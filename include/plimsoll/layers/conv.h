@@ -23,6 +23,7 @@ struct ConvLayerOptions {
   Constraint kernel_constraint = {};
   Constraint bias_constraint = {};
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer Conv1D(int64_t filters, Dims kernel_size, const ConvLayerOptions& options = {});
 Layer Conv2D(int64_t filters, Dims kernel_size, const ConvLayerOptions& options = {});
@@ -44,6 +45,7 @@ struct ConvTransposeOptions {
   Constraint kernel_constraint = {};
   Constraint bias_constraint = {};
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer Conv1DTranspose(int64_t filters, Dims kernel_size, const ConvTransposeOptions& options = {});
 Layer Conv2DTranspose(int64_t filters, Dims kernel_size, const ConvTransposeOptions& options = {});
@@ -65,6 +67,7 @@ struct DepthwiseConvOptions {
   Constraint depthwise_constraint = {};
   Constraint bias_constraint = {};
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer DepthwiseConv1D(Dims kernel_size, const DepthwiseConvOptions& options = {});
 Layer DepthwiseConv2D(Dims kernel_size, const DepthwiseConvOptions& options = {});
@@ -88,6 +91,7 @@ struct SeparableConvOptions {
   Constraint pointwise_constraint = {};
   Constraint bias_constraint = {};
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer SeparableConv1D(int64_t filters, Dims kernel_size, const SeparableConvOptions& options = {});
 Layer SeparableConv2D(int64_t filters, Dims kernel_size, const SeparableConvOptions& options = {});

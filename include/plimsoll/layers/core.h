@@ -6,9 +6,17 @@
 #pragma GCC visibility push(default)
 namespace plimsoll {
 
+// Where Keras takes a dtype or its name. Throws Error{invalid_argument} for a name that is none.
+struct DTypeName {
+  DTypeName(DType dtype) : dtype(dtype) {}
+  DTypeName(const char* name);
+  operator DType() const { return dtype; }
+  DType dtype;
+};
+
 struct InputOptions {
   std::string name = {};
-  DType dtype = DType::f32;
+  DTypeName dtype = DType::f32;  // or "int32"
   std::optional<int64_t> batch_size = {};
 };
 // The shape is without the batch; -1 where Keras has None.
@@ -25,11 +33,13 @@ struct DenseOptions {
   Constraint kernel_constraint = {};
   Constraint bias_constraint = {};
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer Dense(int64_t units, const DenseOptions& options = {});
 
 struct NameOptions {
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer Identity(const NameOptions& options = {});
 // Marks time steps in which every feature is `mask_value`.
@@ -43,6 +53,7 @@ struct EmbeddingOptions {
   Constraint embeddings_constraint = {};
   bool mask_zero = false;
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer Embedding(int64_t input_dim, int64_t output_dim, const EmbeddingOptions& options = {});
 
@@ -55,6 +66,7 @@ struct ReversibleEmbeddingOptions {
   bool mask_zero = false;
   std::optional<double> logit_soft_cap = {};
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer ReversibleEmbedding(int64_t input_dim, int64_t output_dim,
                           const ReversibleEmbeddingOptions& options = {});
@@ -72,6 +84,7 @@ struct EinsumDenseOptions {
   Constraint kernel_constraint = {};
   Constraint bias_constraint = {};
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer EinsumDense(std::string equation, Ints output_shape, const EinsumDenseOptions& options = {});
 

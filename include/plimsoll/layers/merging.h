@@ -17,6 +17,7 @@ Layer Concatenate(int64_t axis = -1, const NameOptions& options = {});
 struct DotOptions {
   bool normalize = false;  // cosine of the angle
   std::string name = {};
+  PolicyName dtype = {};
 };
 // One axis for both, or {axis of the first, axis of the second}.
 Layer Dot(Dims axes, const DotOptions& options = {});

@@ -22,6 +22,7 @@ struct BatchNormalizationOptions {
   Constraint beta_constraint = {};
   Constraint gamma_constraint = {};
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer BatchNormalization(const BatchNormalizationOptions& options = {});
 
@@ -37,6 +38,7 @@ struct LayerNormalizationOptions {
   Constraint beta_constraint = {};
   Constraint gamma_constraint = {};
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer LayerNormalization(const LayerNormalizationOptions& options = {});
 
@@ -53,6 +55,7 @@ struct GroupNormalizationOptions {
   Constraint beta_constraint = {};
   Constraint gamma_constraint = {};
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer GroupNormalization(const GroupNormalizationOptions& options = {});
 
@@ -60,6 +63,7 @@ Layer GroupNormalization(const GroupNormalizationOptions& options = {});
 struct UnitNormalizationOptions {
   Ints axis = {-1};
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer UnitNormalization(const UnitNormalizationOptions& options = {});
 
@@ -67,6 +71,7 @@ struct RMSNormalizationOptions {
   Ints axis = {-1};  // the last ones
   double epsilon = 1e-6;
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer RMSNormalization(const RMSNormalizationOptions& options = {});
 
@@ -75,6 +80,7 @@ Layer RMSNormalization(const RMSNormalizationOptions& options = {});
 struct SpectralNormalizationOptions {
   int64_t power_iterations = 1;
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer SpectralNormalization(const Layer& layer, const SpectralNormalizationOptions& options = {});
 

@@ -11,6 +11,7 @@ struct PoolLayerOptions {
   std::string padding = "valid";
   std::string data_format = "channels_last";
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer MaxPooling1D(Dims pool_size = 2, const PoolLayerOptions& options = {});
 Layer MaxPooling2D(Dims pool_size = 2, const PoolLayerOptions& options = {});
@@ -24,6 +25,7 @@ struct GlobalPoolOptions {
   std::string data_format = "channels_last";
   bool keepdims = false;
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer GlobalMaxPooling1D(const GlobalPoolOptions& options = {});
 Layer GlobalMaxPooling2D(const GlobalPoolOptions& options = {});
@@ -36,6 +38,7 @@ Layer GlobalAveragePooling3D(const GlobalPoolOptions& options = {});
 struct AdaptivePoolOptions {
   std::string data_format = "channels_last";
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer AdaptiveMaxPooling1D(Dims output_size, const AdaptivePoolOptions& options = {});
 Layer AdaptiveMaxPooling2D(Dims output_size, const AdaptivePoolOptions& options = {});

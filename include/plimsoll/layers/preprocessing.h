@@ -9,6 +9,7 @@ namespace plimsoll {
 struct RescalingOptions {
   std::vector<double> offset = {0.0};  // one, or one per channel
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer Rescaling(std::vector<double> scale, const RescalingOptions& options = {});
 Layer Rescaling(double scale, const RescalingOptions& options = {});
@@ -21,11 +22,12 @@ struct NormalizationOptions {
   std::vector<double> variance = {};
   bool invert = false;
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer Normalization(const NormalizationOptions& options = {});
-// Gives a Normalization layer the mean and variance of `data`. Throws if it is another layer or has them
-// already.
-void adapt(const Layer& normalization, const Tensor& data);
+// Learns from `data`: Normalization its mean and variance, IntegerLookup its vocabulary, the most frequent
+// first, Discretization its boundaries. Throws if it is another layer, or was given them.
+void adapt(const Layer& layer, const Tensor& data);
 
 struct ResizingOptions {
   std::string interpolation = "bilinear";
@@ -35,8 +37,12 @@ struct ResizingOptions {
   bool antialias = false;
   std::string data_format = "channels_last";
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer Resizing(int64_t height, int64_t width, const ResizingOptions& options = {});
+
+// The layers one after the other, as one layer. What it is called with (training or not) goes to all of them.
+Layer Pipeline(std::vector<Layer> layers, const NameOptions& options = {});
 
 }  // namespace plimsoll
 #pragma GCC visibility pop

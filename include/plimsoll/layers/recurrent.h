@@ -33,6 +33,7 @@ struct RecurrentOptions {
   bool zero_output_for_mask = false;
   std::optional<int64_t> seed = {};
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer SimpleRNN(int64_t units, const RecurrentOptions& options = {});
 Layer LSTM(int64_t units, const RecurrentOptions& options = {});
@@ -44,12 +45,14 @@ struct BidirectionalOptions {
   std::optional<std::string> merge_mode = "concat";  // "sum", "mul", "ave"; none: two outputs
   Layer backward_layer = {};                         // none: a copy that runs backwards
   std::string name = {};
+  PolicyName dtype = {};
 };
 // The layer is copied, as in Keras: its weights are not shared.
 Layer Bidirectional(const Layer& rnn, const BidirectionalOptions& options = {});
 
 struct WrapperOptions {
   std::string name = {};
+  PolicyName dtype = {};
 };
 // The layer on each time step of (batch, time, ...).
 Layer TimeDistributed(const Layer& layer, const WrapperOptions& options = {});
@@ -70,6 +73,7 @@ struct RNNOptions {
   bool unroll = false;  // changes nothing here
   bool zero_output_for_mask = false;
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer RNN(const Layer& cell, const RNNOptions& options = {});
 
@@ -101,6 +105,7 @@ struct ConvLSTMOptions {
   bool go_backwards = false;
   bool stateful = false;
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer ConvLSTM1D(int64_t filters, Dims kernel_size, const ConvLSTMOptions& options = {});
 Layer ConvLSTM2D(int64_t filters, Dims kernel_size, const ConvLSTMOptions& options = {});

@@ -10,6 +10,7 @@ struct DropoutOptions {
   Dims noise_shape = {};  // empty: the input's; -1: that axis of the input
   std::optional<int64_t> seed = {};
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer Dropout(double rate, const DropoutOptions& options = {});
 // Keeps mean and variance of what a selu makes.
@@ -20,6 +21,7 @@ struct SpatialDropoutOptions {
   std::optional<int64_t> seed = {};
   std::string data_format = "channels_last";
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer SpatialDropout1D(double rate,
                        const SpatialDropoutOptions& options = {});  // channels-last only, as in Keras
@@ -29,6 +31,7 @@ Layer SpatialDropout3D(double rate, const SpatialDropoutOptions& options = {});
 struct NoiseOptions {
   std::optional<int64_t> seed = {};
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer GaussianNoise(double stddev, const NoiseOptions& options = {});
 Layer GaussianDropout(double rate, const NoiseOptions& options = {});

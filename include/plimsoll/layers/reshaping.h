@@ -9,6 +9,7 @@ namespace plimsoll {
 struct FormatOptions {
   std::string data_format = "channels_last";
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer Flatten(const FormatOptions& options = {});
 // Shapes and axes are without the batch; one size may be -1.
@@ -34,6 +35,7 @@ struct UpSamplingOptions {
   std::string data_format = "channels_last";
   std::string interpolation = "nearest";  // "bilinear", "bicubic", "lanczos3", "lanczos5"; 2-D only
   std::string name = {};
+  PolicyName dtype = {};
 };
 Layer UpSampling1D(int64_t size = 2, const NameOptions& options = {});
 Layer UpSampling2D(Dims size = 2, const UpSamplingOptions& options = {});

@@ -1,5 +1,7 @@
 #include "layers/base/attention.h"
 
+#include <cmath>
+
 #include "plimsoll/ops/nn.h"
 #include "plimsoll/ops/random.h"
 #include "plimsoll/ops/reduce.h"
@@ -23,6 +25,18 @@ Tensor both_near(int64_t queries, int64_t keys, bool causal, const std::optional
   return seen;
 }
 
+// By the engine's own op: (batch, positions, heads, width).
+Tensor attend_by_op(const AttentionHeads& h, const Tensor& mask, bool causal, double scale) {
+  Tensor bias;
+  if (mask.defined()) {
+    Tensor seen = mask;
+    while (seen.rank() < 4) seen = expand_dims(seen, -3);
+    const Tensor zero = scalar_like(h.query, 0);
+    bias = where(seen, zero, scalar_like(h.query, low_score(h.query.dtype())));
+  }
+  return attention(h.query, h.key, h.value, bias, scale, causal);
+}
+
 }  // namespace
 
 std::string letters(char from, int count) {
@@ -37,13 +51,28 @@ bool attention_flag(const Scope& s, std::string_view name) {
   return on != nullptr && *on;
 }
 
-Tensor attention_visible(Scope& s, const AttentionInputs& in, bool causal,
+AttentionCall::AttentionCall(Scope& s, std::span<const Tensor> xs)
+    : wants_scores(attention_flag(s, "return_attention_scores")),
+      causal(attention_flag(s, "use_causal_mask")) {
+  const std::string& place = s.layer().name();
+  require(!xs.empty() && xs.size() <= 3, place, "expected query, value and perhaps key, got ", xs.size(),
+          " inputs");
+  query = xs[0];
+  value = xs.size() > 1 ? xs[1] : s.argument("value");
+  require(value.defined(), place, "expected a value beside the query");
+  const Tensor named = xs.size() > 2 ? xs[2] : s.argument("key");
+  key = named.defined() ? named : value;
+  query_mask = s.mask(query);
+  if (named.defined()) key_mask = s.mask(key);
+}
+
+Tensor attention_visible(Scope& s, const AttentionCall& in, bool causal,
                          const std::optional<int64_t>& window) {
   Tensor seen;
   const auto narrow = [&](const Tensor& mask) {
     if (mask.defined()) seen = seen.defined() ? bitwise_and(seen, mask) : mask;
   };
-  if (const Tensor m = s.mask(in.query); m.defined()) narrow(expand_dims(m, -1));
+  if (in.query_mask.defined()) narrow(expand_dims(in.query_mask, -1));
   if (const Tensor m = s.mask(in.value); m.defined()) narrow(expand_dims(m, -2));
   if (in.key_mask.defined()) narrow(expand_dims(in.key_mask, -2));
   narrow(both_near(in.query.dim(1), in.value.dim(1), causal, window));
@@ -87,15 +116,14 @@ std::pair<Tensor, Tensor> attend_widely(Scope& s, const AttentionHeads& h, const
   return {einsum(product + "," + source + "->" + target, used, h.value, place), weights};
 }
 
-Tensor attend(const AttentionHeads& h, const Tensor& mask, bool causal, double scale) {
-  Tensor bias;
-  if (mask.defined()) {
-    Tensor seen = mask;
-    while (seen.rank() < 4) seen = expand_dims(seen, -3);
-    const Tensor zero = scalar_like(h.query, 0);
-    bias = where(seen, zero, scalar_like(h.query, low_score(h.query.dtype())));
-  }
-  return attention(h.query, h.key, h.value, bias, scale, causal);
+std::pair<Tensor, Tensor> attend(Scope& s, const AttentionCall& call, const AttentionHeads& h,
+                                 const Ints& axes, const std::optional<int64_t>& window,
+                                 const AttentionDropout& drop) {
+  const double scale = 1.0 / std::sqrt(static_cast<double>(h.query.dim(-1)));
+  const bool simple = drop.rate == 0 && !call.wants_scores && h.query.rank() == 4;
+  const Tensor seen = attention_visible(s, call, call.causal && !simple, window);
+  if (simple) return {attend_by_op(h, seen, call.causal, scale), Tensor()};
+  return attend_widely(s, h, axes, seen, scale, drop);
 }
 
 }  // namespace plimsoll

@@ -15,17 +15,22 @@ std::string letters(char from, int count);
 // Whether a call was given the constant `name` as true.
 bool attention_flag(const Scope& s, std::string_view name);
 
+// What a call was given: query, value and perhaps key, positional or by name; the key is the value if there
+// is none, and has a mask of its own only if there is one. Throws naming the layer.
+struct AttentionCall {
+  AttentionCall(Scope& s, std::span<const Tensor> xs);
+  Tensor query, value, key;
+  Tensor query_mask, key_mask;  // undefined: none
+  bool wants_scores, causal;
+};
+
 struct AttentionHeads {
   Tensor query, key, value;  // (batch, positions..., heads, width)
 };
 
-struct AttentionInputs {
-  const Tensor &query, &value;
-  Tensor key_mask;  // undefined: none
-};
 // Where a query may look, broadcasting to (batch, queries, keys): the masks of query, value and key, a causal
 // and a sliding one, and the call's "attention_mask". Undefined: everywhere.
-Tensor attention_visible(Scope& s, const AttentionInputs& in, bool causal,
+Tensor attention_visible(Scope& s, const AttentionCall& in, bool causal,
                          const std::optional<int64_t>& window);
 
 struct AttentionDropout {
@@ -36,8 +41,24 @@ struct AttentionDropout {
 // Any axes, with scores: {result, scores}.
 std::pair<Tensor, Tensor> attend_widely(Scope& s, const AttentionHeads& h, const Ints& axes, Tensor mask,
                                         double scale, const AttentionDropout& dropout);
-// By the engine's own op: (batch, positions, heads, width).
-Tensor attend(const AttentionHeads& h, const Tensor& mask, bool causal, double scale);
+// By the engine's own op where that can do it, else widely: {result, scores}, which are undefined unless the
+// call wants them or there is dropout.
+std::pair<Tensor, Tensor> attend(Scope& s, const AttentionCall& call, const AttentionHeads& h,
+                                 const Ints& axes, const std::optional<int64_t>& window,
+                                 const AttentionDropout& dropout);
+
+// The arguments of Keras's attention layers with heads that come last in its configs.
+template <class Options>
+void projection_fields(Fields& f, Options& o) {
+  f("kernel_initializer", o.kernel_initializer);
+  f("bias_initializer", o.bias_initializer);
+  f("kernel_regularizer", o.kernel_regularizer);
+  f("bias_regularizer", o.bias_regularizer);
+  f("activity_regularizer", o.activity_regularizer);
+  f("kernel_constraint", o.kernel_constraint);
+  f("bias_constraint", o.bias_constraint);
+  f("seed", o.seed);
+}
 
 // A projection, as Keras's inner EinsumDense: the last `bound` axes of x to `made`.
 template <class Options>

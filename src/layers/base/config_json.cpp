@@ -128,6 +128,10 @@ class Reader final : public Fields {
     const auto found = config_.find(std::string(name));
     return found != config_.end() && found->is_object();
   }
+  bool has_list(std::string_view name) const override {
+    const auto found = config_.find(std::string(name));
+    return found != config_.end() && array_of(*found).is_array();
+  }
 
   // Throws for an argument that Keras gives no default and the config does not have.
   void check_required(const Configurable& object) const {
@@ -305,6 +309,7 @@ void read_layer_head(LayerBase& layer, Reader& reader) {
 }
 
 Json layer_head(const LayerBase& layer) {
+  if (layer.class_name() == "Pipeline") return {{"name", layer.name()}};  // all that Keras's class takes
   const std::string& own = layer.dtype_policy();
   const std::string& policy = own.empty() ? global_dtype_policy() : own;
   if (!layer.takes_trainable()) return {{"name", layer.name()}, {"dtype", policy}};

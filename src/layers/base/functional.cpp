@@ -107,6 +107,9 @@ bool fits(const Shape& shape, const SymbolShape& wanted) {
 }
 
 Tensor fit_input(const Tensor& given, const Symbol& wanted) {
+  require(!is_complex(given.dtype()) || is_complex(wanted.dtype()), wanted.call()->layer->name(),
+          "expected an input of type ", name_of(wanted.dtype()), ", got ", name_of(given.dtype()),
+          ": give real and imaginary parts as numbers of their own");
   Tensor x = given.dtype() == wanted.dtype() ? given : cast(given, wanted.dtype());
   const auto rank = std::ssize(wanted.shape());
   if (x.rank() == rank + 1 && x.dim(-1) == 1)
@@ -151,8 +154,9 @@ std::vector<std::string> Network::output_names() const {
   return names;
 }
 
-Functional::Functional(std::vector<Symbol> inputs, std::vector<Symbol> outputs)
-    : inputs_(std::move(inputs)), outputs_(std::move(outputs)) {
+void Functional::set(std::vector<Symbol> inputs, std::vector<Symbol> outputs) {
+  inputs_ = std::move(inputs);
+  outputs_ = std::move(outputs);
   require(!inputs_.empty() && !outputs_.empty(), "model", "expected at least one input and one output");
   for (const std::vector<Symbol>* list : {&inputs_, &outputs_}) {
     for (const Symbol& x : *list)

@@ -33,9 +33,13 @@ class Network : public LayerBase {
 
 class Functional final : public Network {
  public:
+  Functional() = default;  // of nothing, until set()
+  Functional(std::vector<Symbol> inputs, std::vector<Symbol> outputs) {
+    set(std::move(inputs), std::move(outputs));
+  }
   // Throws Error{invalid_argument} if an output depends on an input, or on another result of a call whose
   // result is an input, that is not listed.
-  Functional(std::vector<Symbol> inputs, std::vector<Symbol> outputs);
+  void set(std::vector<Symbol> inputs, std::vector<Symbol> outputs);
   std::string_view class_name() const override { return "Functional"; }
   std::vector<Tensor> call_many(Scope& s, std::span<const Tensor> xs) override;
 

@@ -4,8 +4,9 @@
 #include <cmath>
 
 #include "plimsoll/error.h"
-#include "plimsoll/ops/linalg.h"
+#include "plimsoll/ops/nn.h"
 #include "plimsoll/ops/random.h"
+#include "plimsoll/ops/reduce.h"
 #include "plimsoll/ops/shape.h"
 
 namespace plimsoll {
@@ -19,6 +20,10 @@ Tensor inside(const Tensor& place, int64_t size, std::string_view fill_mode) {
     const Tensor folded = mod(place, scalar_like(place, 2 * n));
     return minimum(folded, scalar_like(folded, 2 * n - 1) - folded);
   }
+  if (fill_mode == "mirror" && size > 1) {
+    const Tensor folded = mod(place, scalar_like(place, 2 * n - 2));
+    return minimum(folded, scalar_like(folded, 2 * n - 2) - folded);
+  }
   return clip(place, 0, n - 1);
 }
 
@@ -30,7 +35,7 @@ Tensor ImageLayer::call(Scope& s, const Tensor& input) {
   require(input.rank() == 3 || input.rank() == 4, name(), "expected images of 3 or 4 axes, got shape ",
           input.shape());
   const bool first = is_channels_first(name(), data_format);
-  if (is_random()) s.add_seed_generator(seed, "generator");
+  begin(s);
   Tensor x = cast(input, s.compute_dtype());
   if (!s.training() && !acts_always()) return x;
   const bool single = x.rank() == 3;
@@ -41,10 +46,35 @@ Tensor ImageLayer::call(Scope& s, const Tensor& input) {
   return single ? squeeze(y, 0) : y;
 }
 
+void ImageLayer::begin(Scope& s) {
+  if (is_random()) s.add_seed_generator(seed, "generator");
+}
+
+void ImageLayer::begin_part(Scope& s, const Layer& part) {
+  const Arguments none;
+  Scope inner(s.trace(), *part, none);
+  part_of(part).begin(inner);
+}
+
+Tensor ImageLayer::changed_by(Scope& s, const Tensor& x, const Tensor& key) {
+  struct Given {  // and taken away again, also when changed() throws: a key of another graph must not stay
+    Tensor& place;
+    ~Given() { place = {}; }
+  } const given{given_key_};
+  given_key_ = key;
+  draws_ = 0;
+  return changed(s, x);
+}
+
+Tensor ImageLayer::next_key(Scope& s) const {
+  if (!given_key_.defined()) return s.random_key(seed, "generator");
+  return fold_in(given_key_, Tensor::full(DType::u32, {}, static_cast<double>(draws_++)));
+}
+
 Tensor ImageLayer::draw(Scope& s, const Tensor& x, double low, double high) const {
   const Shape shape{x.dim(0), 1, 1, 1};
   if (low == high) return Tensor::full(x.dtype(), shape, low);
-  return random_uniform(s.random_key(seed, "generator"), shape, x.dtype(), low, high);
+  return random_uniform(next_key(s), shape, x.dtype(), low, high);
 }
 
 Tensor ImageLayer::draw_choice(Scope& s, const Tensor& x, const Factor& factor) const {
@@ -83,21 +113,23 @@ void range_field(Fields& f, std::vector<double>& range, std::string_view place) 
   check_range(range, place);
 }
 
-Tensor moved_images(const Tensor& x, const PlaneMatrix& m, const RandomMoveOptions& o,
-                    std::string_view place) {
+Grid::Grid(const Tensor& images) {
+  const Shape shape{images.dim(0), images.dim(1), images.dim(2)};
+  across = iota(DType::f32, shape, 2);
+  down = iota(DType::f32, shape, 1);
+}
+
+Tensor sampled_images(const Tensor& x, const Tensor& at_x, const Tensor& at_y, const Sampling& o,
+                      std::string_view place) {
   check_choice(place, "interpolation", o.interpolation, {"nearest", "bilinear"});
-  check_choice(place, "fill_mode", o.fill_mode, {"reflect", "wrap", "constant", "nearest"});
+  check_choice(place, "fill_mode", o.fill_mode, {"reflect", "wrap", "constant", "nearest", "mirror"});
   const int64_t n = x.dim(0), rows = x.dim(1), columns = x.dim(2), channels = x.dim(3);
   require(rows > 0 && columns > 0, place, "expected images that have elements, got shape ", x.shape());
   constexpr int64_t kMost = int64_t{1} << 31;  // places are int32
   require(checked_mul(checked_mul(n, rows, place), columns, place) < kMost, place,
           "expected fewer than 2^31 pixels in a batch, got shape ", x.shape());
-  const Shape grid{n, rows, columns};
-  const Tensor across = iota(DType::f32, grid, 2), down = iota(DType::f32, grid, 1);
-  const Tensor at_x = m.a0 * across + m.a1 * down + m.a2;
-  const Tensor at_y = m.b0 * across + m.b1 * down + m.b2;
   const Tensor flat = reshape(x, Shape{n * rows * columns, channels});
-  const Tensor image = iota(DType::i32, grid, 0) * static_cast<double>(rows);
+  const Tensor image = iota(DType::i32, {n, rows, columns}, 0) * static_cast<double>(rows);
 
   // The pixels at whole places; what lies outside follows the fill mode.
   const auto pixels = [&](const Tensor& px, const Tensor& py) {
@@ -120,6 +152,21 @@ Tensor moved_images(const Tensor& x, const PlaneMatrix& m, const RandomMoveOptio
     return pixels(left, py) * (1.0 - right_share) + pixels(left + 1.0, py) * right_share;
   };
   return row(top) * (1.0 - low_share) + row(top + 1.0) * low_share;
+}
+
+Tensor bell(const Tensor& sigma, int64_t size, const Tensor& reach) {
+  const Tensor place = iota(sigma.dtype(), {size}, 0) - static_cast<double>(size - 1) / 2;
+  Tensor high = exp(-0.5 * square(place / sigma));
+  if (reach.defined()) high = where(less_equal(absolute(place), reach), high, scalar_like(high, 0));
+  return high / sum(high, {0}, true);
+}
+
+Tensor blurred(const Tensor& x, const Tensor& wide, const Tensor& high) {
+  const int64_t width = wide.dim(0), height = high.dim(0), channels = x.dim(3);
+  const Tensor kernel = reshape(wide, Shape{1, width, 1, 1}) * reshape(high, Shape{height, 1, 1, 1});
+  const Ints pads = {(height - 1) / 2, (width - 1) / 2};
+  return conv(x, broadcast_to(kernel, Shape{height, width, 1, channels}),
+              {.pad_low = pads, .pad_high = pads, .groups = channels});
 }
 
 Tensor gray_of(const Tensor& rgb) {

@@ -177,8 +177,9 @@ void Fields::operator()(std::string_view name, Layer& value) {
   if (inner != value.pointer()) value = Layer(std::static_pointer_cast<LayerBase>(inner));
 }
 
-Layer own_layer(std::shared_ptr<LayerBase> layer, std::string name) {
+Layer own_layer(std::shared_ptr<LayerBase> layer, std::string name, const PolicyName& dtype) {
   require(layer != nullptr, "layer", "expected a layer, got none");
+  if (!dtype.empty()) layer->set_dtype_policy(dtype);
   layer->set_name(name.empty() ? unique_layer_name(layer->class_name()) : std::move(name));
   return Layer(std::move(layer));
 }

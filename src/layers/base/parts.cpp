@@ -1,6 +1,7 @@
 #include "layers/base/parts.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "plimsoll/error.h"
@@ -68,6 +69,16 @@ Tensor slice_axis(const Tensor& x, int axis, int64_t start, int64_t limit) {
 
 Tensor unit_length(const Tensor& x, const Ints& axes, double epsilon) {
   return x * rsqrt(maximum(sum(square(x), axes, true), scalar_like(x, epsilon * epsilon)));
+}
+
+void visit_list(std::string_view attribute, const std::vector<Layer>& layers,
+                const std::function<void(std::string_view, const Layer&)>& visit) {
+  std::map<std::string, int> used;
+  for (const Layer& layer : layers) {
+    const std::string kind = snake_name(layer->class_name());
+    const int number = used[kind]++;
+    visit(number == 0 ? concat(attribute, "/", kind) : concat(attribute, "/", kind, "_", number), layer);
+  }
 }
 
 }  // namespace plimsoll

@@ -19,6 +19,11 @@ void check_choice(std::string_view place, std::string_view argument, std::string
 // Keras's to_snake_case: "Conv2D" is "conv2d", "MaxPooling2D" "max_pooling2d", "LSTM" "lstm".
 std::string snake_name(std::string_view class_name);
 
+// The layers of an attribute that is a list. In files each is named by its class and, from the second on, a
+// number.
+void visit_list(std::string_view attribute, const std::vector<Layer>& layers,
+                const std::function<void(std::string_view, const Layer&)>& visit);
+
 // A field with a size per axis: Keras writes them all, whether one was given or several.
 void dims_field(Fields& f, std::string_view name, Dims& value, int rank, std::string_view place);
 

@@ -11,8 +11,6 @@ class RecurrentLayer : public LayerBase {
   RecurrentLayer(int64_t units, RecurrentOptions options);
   void fields(Fields& f) override;
   std::vector<Tensor> call_many(Scope& s, std::span<const Tensor> xs) override;
-  // A layer of the same class and options with no weights.
-  virtual std::shared_ptr<RecurrentLayer> copy() const = 0;
   virtual int states() const = 0;
   // The arguments of the cell alone, without those about sequences; what Keras calls SimpleRNN leaves its
   // seed out.

@@ -17,7 +17,6 @@ constexpr std::string_view kOther = "it runs a model of another framework, which
 
 constexpr std::string_view kLabels =
     "it mixes the labels of a batch too, which a layer here does not see; mix both in Dataset::map()";
-constexpr std::string_view kNotYet = "it has not been written yet";
 
 constexpr Refused kRefused[] = {
     {Family::layer, "Lambda", kPython},
@@ -38,16 +37,6 @@ constexpr Refused kRefused[] = {
      "it takes dictionaries of bounding boxes, and there are tensors alone here"},
     {Family::layer, "MixUp", kLabels},
     {Family::layer, "CutMix", kLabels},
-    {Family::layer, "AugMix", kNotYet},
-    {Family::layer, "RandAugment", kNotYet},
-    {Family::layer, "RandomColorJitter", kNotYet},
-    {Family::layer, "RandomElasticTransform", kNotYet},
-    {Family::layer, "RandomPerspective", kNotYet},
-    {Family::layer, "ContrastLimitedAdaptiveHistogramEqualization", kNotYet},
-    {Family::layer, "Equalization", kNotYet},
-    {Family::layer, "STFTSpectrogram", kNotYet},
-    {Family::layer, "MelSpectrogram", kNotYet},
-    {Family::layer, "Pipeline", kNotYet},
     {Family::loss, "Loss", kBase},
     {Family::metric, "Metric", kBase},
     {Family::metric, "MeanMetricWrapper", kPython},
@@ -56,9 +45,6 @@ constexpr Refused kRefused[] = {
     {Family::optimizer, "OptimizerMap", "there is one optimizer for all weights of a model here"},
     {Family::schedule, "LearningRateSchedule", kBase},
     {Family::initializer, "Initializer", kBase},
-    {Family::initializer, "STFT", kNotYet},
-    {Family::initializer, "STFTInitializer", kNotYet},
-    {Family::initializer, "stft", kNotYet},
     {Family::regularizer, "Regularizer", kBase},
     {Family::constraint, "Constraint", kBase},
     {Family::callback, "CallbackList", "fit() keeps the list of callbacks itself: FitArgs::callbacks"},

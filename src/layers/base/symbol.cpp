@@ -141,6 +141,12 @@ Symbol symbol_of(const Layer& input) {
   return {std::move(call), 0};
 }
 
+DTypeName::DTypeName(const char* name) : dtype(DType::f32) {
+  const std::optional<DType> found = dtype_from_name(name);
+  require(found.has_value(), "dtype", "expected a dtype such as \"float32\" or \"int32\", got '", name, "'");
+  dtype = *found;
+}
+
 Symbol Input(const SymbolShape& shape, const InputOptions& options) {
   auto layer = std::make_shared<InputLayer>();
   layer->batch_shape = {options.batch_size.value_or(-1)};
