@@ -15,6 +15,7 @@
 
 #include "crc32c.h"
 #include "graph/op.h"
+#include "memory/spill.h"
 #include "ops.h"
 #include "plimsoll/contents.h"
 #include "plimsoll/devices.h"
@@ -23,6 +24,7 @@
 #include "plimsoll/watch.h"
 #include "trace.h"
 #include "watches.h"
+#include "unlocked.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -131,13 +133,16 @@ void translate(const std::exception_ptr& thrown, void*) {
   }
 }
 
-nb::dict as_dict(const MemoryReport& r) {
+nb::dict as_dict(const Trace::Forecast& f) {
+  const MemoryReport& r = f.program;
   nb::dict d;
   d["arena"] = r.arena;
   d["variables"] = r.variables;
   d["constants"] = r.constants;
   d["program"] = r.program;
   d["parts"] = r.parts;
+  d["spilled"] = f.spilled;
+  d["window"] = f.window;
   d["layers"] = nb::cast(r.layers);
   return d;
 }
@@ -161,6 +166,8 @@ NB_MODULE(_native, m) {
   using namespace plimsoll::python;
   nb::set_leak_warnings(false);  // modules of users may hold tensors to the end of the process
   nb::register_exception_translator(translate);
+  m.def("_hold_late_threads", &hold_late_threads);
+  nb::module_::import_("atexit").attr("register")(m.attr("_hold_late_threads"));
 
   nb::class_<PyTensor>(m, "Tensor", nb::dynamic_attr(), nb::is_weak_referenceable())
       .def_prop_ro("shape", shape_of)
@@ -177,18 +184,35 @@ NB_MODULE(_native, m) {
       .def(
           "assign", [](Storage& s, const PyTensor& t) { s.assign(t.concrete()); }, "value"_a);
   m.def(
-      "make_storage", [](const PyTensor& t) { return std::make_shared<Storage>(t.concrete()); }, "value"_a);
+      "make_storage",
+      [](const PyTensor& t, const std::string& spill) {
+        return std::make_shared<Storage>(t.concrete(), spill);
+      },
+      "value"_a, "spill"_a = "");
+  m.def("check_spill", spill::check, "folder"_a);
+  m.def("spill", Storage::spill, "storages"_a, "folder"_a);
 
   m.def(
       "planned_storage",
-      [](const std::string& dtype, const std::vector<int64_t>& shape) {
-        return Storage::planned(type_of(dtype, shape));
+      [](const std::string& dtype, const std::vector<int64_t>& shape, bool spilled) {
+        return Storage::planned(type_of(dtype, shape), spilled);
       },
-      "dtype"_a, "shape"_a);
+      "dtype"_a, "shape"_a, "spilled"_a = false);
 
-  nb::class_<Workplace>(m, "Workplace").def(nb::init<>()).def_prop_ro("arena_bytes", [](const Workplace& w) {
-    return w.arena()->bytes();
-  });
+  nb::class_<Workplace>(m, "Workplace")
+      .def(nb::init<>())
+      .def_prop_ro("arena_bytes", [](const Workplace& w) { return w.arena()->bytes(); })
+      .def_prop_ro("spilled_bytes", &Workplace::spilled)
+      .def(
+          "hold_batch",
+          [](const std::shared_ptr<Workplace>& w,
+             const std::vector<std::pair<std::string, std::vector<int64_t>>>& types) {
+            std::vector<TensorType> known;
+            for (const auto& [dtype, shape] : types) known.push_back(type_of(dtype, shape));
+            const Workplace::Turn turn(w);
+            w->batch(known);
+          },
+          "types"_a);
 
   nb::class_<Rows>(m, "Rows").def(nb::init<const std::vector<nb::object>&>(), "arrays"_a);
 
@@ -203,6 +227,7 @@ NB_MODULE(_native, m) {
           },
           "rows"_a, "order"_a.none(), "first"_a, "batches"_a, "seconds"_a, "into"_a, "flag"_a = -1)
       .def("find_nonfinite", &PyProgram::find_nonfinite, "inputs"_a.none())
+      .def_prop_ro("is_current", &PyProgram::is_current)
       .def_prop_ro("arena_bytes", [](const PyProgram& p) { return p.memory().arena; })
       .def_prop_ro("variable_bytes", [](const PyProgram& p) { return p.memory().variables; })
       .def("text", &PyProgram::text);
@@ -273,7 +298,8 @@ NB_MODULE(_native, m) {
     return nb::make_tuple(use.engine, use.engine_peak, use.resident, use.resident_peak, use.limit);
   });
   m.def("give_back_memory", give_back_memory);
-  m.def("allow_parts", [](bool allowed) { parts_allowed = allowed; }, "allowed"_a);
+  m.def(
+      "allow_parts", [](bool allowed) { parts_allowed = allowed; }, "allowed"_a);
   m.def("parse_memory", parse_memory, "text"_a);
   m.def("memory_text", memory_text, "bytes"_a);
   add_watches(m);

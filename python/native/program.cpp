@@ -1,10 +1,12 @@
 // PyProgram.
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
 #include "plimsoll/contents.h"
 #include "plimsoll/error.h"
 #include "trace.h"
+#include "unlocked.h"
 
 namespace nb = nanobind;
 
@@ -15,9 +17,22 @@ using Clock = std::chrono::steady_clock;
 // How long a signal may wait. To ask costs the interpreter's lock, which another thread may have.
 constexpr std::chrono::milliseconds kSignalsEvery{1};
 
-CompileOptions in_arena(CompileOptions options, const Workplace& place) {
+// Beside what spilled variables will have.
+Program compile_in(Workplace& place, const Graph& graph, const Writes& written, CompileOptions options) {
+  place.hold_spilled(spill_window(written));
   options.arena = place.arena();
-  return options;
+  return Program::compile(graph, options);
+}
+
+// Slots that one weight has of one shape, if slots are shared out evenly among weights of that shape.
+int64_t slots_per_weight(const Writes& written, const TensorType& type) {
+  const auto count = [&](bool spilled) {
+    return std::ranges::count_if(written, [&](const std::shared_ptr<Storage>& s) {
+      return s->is_spilled() == spilled && s->tensor().shape() == type.shape;
+    });
+  };
+  const int64_t slots = count(true), weights = std::max<int64_t>(count(false), 1);
+  return (slots + weights - 1) / weights;
 }
 
 // Where the outputs of all steps go.
@@ -54,7 +69,7 @@ class Signals {
   bool handled() {
     const Clock::time_point now = Clock::now();
     if (now - last_ < kSignalsEvery) return false;
-    const nb::gil_scoped_acquire acquired;
+    const Relocked relocked;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     last_ = Clock::now();
     return true;
@@ -65,6 +80,16 @@ class Signals {
 };
 
 }  // namespace
+
+int64_t spill_window(const Writes& written) {
+  int64_t most = 0;
+  for (const std::shared_ptr<Storage>& s : written) {
+    if (!s->is_spilled()) continue;
+    const TensorType& type = s->tensor().type();
+    most = std::max(most, slots_per_weight(written, type) * byte_size(type.dtype, type.shape));
+  }
+  return most;
+}
 
 // While one lives, this thread runs a Program that writes these.
 class PyProgram::Writing {
@@ -89,21 +114,27 @@ class PyProgram::Writing {
 
 PyProgram::PyProgram(const Graph& graph, Writes written, std::shared_ptr<Workplace> place,
                      CompileOptions options)
-    : program_(Program::compile(graph, in_arena(std::move(options), *place))),
+    : program_(compile_in(*place, graph, written, std::move(options))),
       written_(std::move(written)),
       place_(std::move(place)) {
+  for (const std::shared_ptr<Storage>& s : written_) places_.push_back(s->tensor().buffer().get());
   for (const GraphInput& in : graph.inputs()) inputs_.push_back(graph.type(in.value));
   for (const GraphOutput& out : graph.outputs()) outputs_.push_back(graph.type(out.value));
 }
 
-Outputs PyProgram::run(const std::vector<const PyTensor*>& inputs) {
+bool PyProgram::is_current() const {
+  return std::ranges::equal(written_, places_, {}, [](const auto& s) { return s->tensor().buffer().get(); });
+}
+
+std::optional<Outputs> PyProgram::run(const std::vector<const PyTensor*>& inputs) {
   std::vector<Tensor> in;
   in.reserve(inputs.size());
   for (const PyTensor* t : inputs) in.push_back(t->concrete());
   std::vector<Tensor> out;
   {
     const Writing writing(*this);
-    const nb::gil_scoped_release released;
+    if (!is_current()) return std::nullopt;
+    const Unlocked unlocked;
     out = program_(in);
   }
   return wrap(std::move(out));
@@ -127,17 +158,19 @@ PyProgram::Round PyProgram::run_rows(const Rows& rows, nb::handle order, int64_t
   std::vector<Tensor> out(outputs_.size());
   {
     const Writing writing(*this);
+    if (!is_current()) return round;
     const std::span<const Tensor> in = place_->batch(inputs_);
-    const nb::gil_scoped_release released;
+    const Unlocked unlocked;
     const auto end = Clock::now() + std::chrono::duration<double>(seconds);
     Signals signals;
     while (round.done < batches) {
       rows.fill(in, first + round.done * inputs_[0].shape.dim(0), indices);
       program_.run(in, out);
       destinations.put(round.done++, out);
+      stay_if_late();
       if (flag >= 0 && out[static_cast<size_t>(flag)].item() == 0) break;
       if (signals.handled()) {
-        const nb::gil_scoped_acquire acquired;
+        const Relocked relocked;
         writing.detach();
       }
       if (place_->is_wanted() || Clock::now() >= end) break;
@@ -154,7 +187,7 @@ std::string PyProgram::find_nonfinite(const std::optional<std::vector<const PyTe
   }
   const Writing writing(*this);
   const std::span<const Tensor> in = inputs ? std::span<const Tensor>(given) : place_->batch(inputs_);
-  const nb::gil_scoped_release released;
+  const Unlocked unlocked;
   return program_.find_nonfinite(in, outputs_.size() - 1).str();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/op.h"
+#include "memory/spill.h"
 #include "plimsoll/contents.h"
 #include "plimsoll/error.h"
 #include "train/optimizer_state.h"
@@ -27,7 +28,9 @@ PyTensor::PyTensor(Tensor symbolic, std::shared_ptr<Tracing> tracing)
 }
 
 PyTensor::~PyTensor() {
-  if (storage_) std::erase(storage_->views_, this);
+  if (!storage_) return;
+  std::erase(storage_->views_, this);
+  storage_->let_go();
 }
 
 const Tensor& PyTensor::concrete() const {
@@ -43,16 +46,55 @@ const Tensor& PyTensor::get() const {
   return tensor_;
 }
 
-std::shared_ptr<Storage> Storage::planned(const TensorType& type) {
+namespace {
+
+int64_t bytes_of(const Tensor& t) { return byte_size(t.dtype(), t.shape()); }
+
+Tensor in_file(const Tensor& contents, const std::string& folder) {
+  Tensor made(contents.dtype(), contents.shape(), spill::make(bytes_of(contents), folder));
+  assign(made, contents);
+  spill::let_go(*made.buffer());
+  return made;
+}
+
+}  // namespace
+
+Storage::Storage(const Tensor& initial, const std::string& spill)
+    : spilled_(!spill.empty() && bytes_of(initial) >= spill::kLeast) {
+  tensor_ = spilled_ ? in_file(initial, spill) : initial.copy();
+}
+
+std::shared_ptr<Storage> Storage::planned(const TensorType& type, bool spilled) {
   const PlannedState planned;
-  return std::shared_ptr<Storage>(new Storage(Planned{}, make_state(type.dtype, type.shape, 0)));
+  return std::shared_ptr<Storage>(new Storage(Planned{}, make_state(type.dtype, type.shape, 0),
+                                              spilled && byte_size(type.dtype, type.shape) >= spill::kLeast));
+}
+
+void Storage::spill(const std::vector<std::shared_ptr<Storage>>& all, const std::string& folder) {
+  spill::check(folder);
+  // To wait for one lets others be written: from the look at the last on nobody else runs.
+  while (std::ranges::any_of(all, [](const auto& s) { return s->is_busy(); })) {
+    for (const std::shared_ptr<Storage>& s : all) s->wait();
+  }
+  std::vector<std::pair<Storage*, Tensor>> moved;
+  for (const std::shared_ptr<Storage>& s : all) {
+    if (!s->spilled_ && bytes_of(s->tensor_) >= spill::kLeast)
+      moved.emplace_back(s.get(), in_file(s->tensor_, folder));
+  }
+  for (auto& [storage, there] : moved) {
+    // Who holds a value() has the old bytes, which nobody writes any more.
+    for (PyTensor* view : std::exchange(storage->views_, {})) std::exchange(view->storage_, nullptr);
+    storage->tensor_ = std::move(there);
+    storage->spilled_ = true;
+  }
+}
+
+void Storage::let_go() const noexcept {
+  if (spilled_) spill::let_go(*tensor_.buffer());
 }
 
 void Storage::wait() {
-  while (const std::shared_ptr<Workplace> writer = writer_) {
-    if (writer->is_mine()) return;
-    const Workplace::Turn turn(writer);
-  }
+  while (is_busy()) const Workplace::Turn turn(writer_);
 }
 
 std::unique_ptr<PyTensor> Storage::value() {
@@ -65,9 +107,11 @@ std::unique_ptr<PyTensor> Storage::value() {
 
 void Storage::assign(const Tensor& value) {
   if (value.buffer() == tensor_.buffer()) return;
+  if (spilled_) spill::check_mine(tensor_.buffer()->address());
   wait();
   detach();
   plimsoll::assign(tensor_, value);
+  let_go();
 }
 
 void Storage::detach() {

@@ -55,11 +55,16 @@ class PyTensor {
 // the interpreter's lock, and waits while a Program of another thread writes.
 class Storage : public std::enable_shared_from_this<Storage> {
  public:
-  explicit Storage(const Tensor& initial) : tensor_(initial.copy()) {}
+  // `spill`: in a file in this folder (memory/spill.h), where it is large enough; empty: in memory.
+  explicit Storage(const Tensor& initial, const std::string& spill = {});
   // One that has addresses but no memory: to plan steps with, not to run them.
-  static std::shared_ptr<Storage> planned(const TensorType& type);
+  static std::shared_ptr<Storage> planned(const TensorType& type, bool spilled);
+  // Moves the contents of those that are large enough into files. Throws as spill::make(); then all are where
+  // they were. Programs made before have the old places: is_current() says so.
+  static void spill(const std::vector<std::shared_ptr<Storage>>& all, const std::string& folder);
 
   const Tensor& tensor() const { return tensor_; }
+  bool is_spilled() const { return spilled_; }
   std::unique_ptr<PyTensor> value();
   void assign(const Tensor& value);
   // Before they are written: gives each value() still held bytes of its own.
@@ -70,9 +75,13 @@ class Storage : public std::enable_shared_from_this<Storage> {
  private:
   friend class PyTensor;
   struct Planned {};
-  Storage(Planned, Tensor tensor) : tensor_(std::move(tensor)) {}
+  Storage(Planned, Tensor tensor, bool spilled) : tensor_(std::move(tensor)), spilled_(spilled) {}
+  // Whether another thread writes.
+  bool is_busy() const { return writer_ && !writer_->is_mine(); }
   void wait();
+  void let_go() const noexcept;
   Tensor tensor_;
+  bool spilled_ = false;
   std::vector<PyTensor*> views_;
   std::shared_ptr<Workplace> writer_;
 };

@@ -1,8 +1,19 @@
 #include "trace.h"
 
 #include "plimsoll/error.h"
+#include "unlocked.h"
 
 namespace plimsoll::python {
+
+namespace {
+
+Writes written_by(const Trace::Updates& updates) {
+  Writes written;
+  for (const auto& [storage, next] : updates) written.push_back(storage);
+  return written;
+}
+
+}  // namespace
 
 std::unique_ptr<PyTensor> Trace::input(const std::string& name, const TensorType& type) {
   require(tracing_->graph != nullptr, "trace", "expected one that has not ended");
@@ -56,17 +67,22 @@ void Trace::end(const std::vector<const PyTensor*>& outputs, const Updates& upda
 std::unique_ptr<PyProgram> Trace::compile(const std::vector<const PyTensor*>& outputs, const Updates& updates,
                                           const std::shared_ptr<Workplace>& place, CompileOptions options) {
   end(outputs, updates);
-  Writes written;
-  for (const auto& [storage, next] : updates) written.push_back(storage);
+  Writes written = written_by(updates);
   const Workplace::Turn turn(place);
-  const nanobind::gil_scoped_release released;
+  const Unlocked unlocked;
   return std::make_unique<PyProgram>(graph_, std::move(written), place, std::move(options));
 }
 
-MemoryReport Trace::forecast(const std::vector<const PyTensor*>& outputs, const Updates& updates) {
+Trace::Forecast Trace::forecast(const std::vector<const PyTensor*>& outputs, const Updates& updates) {
   end(outputs, updates);
-  const nanobind::gil_scoped_release released;
-  return Program::forecast(graph_);
+  const Writes written = written_by(updates);
+  Forecast f{.window = spill_window(written)};
+  for (const std::shared_ptr<Storage>& s : written) {
+    if (s->is_spilled()) f.spilled += byte_size(s->tensor().dtype(), s->tensor().shape());
+  }
+  const Unlocked unlocked;
+  f.program = Program::forecast(graph_);
+  return f;
 }
 
 }  // namespace plimsoll::python

@@ -16,12 +16,16 @@ namespace plimsoll::python {
 using Writes = std::vector<std::shared_ptr<Storage>>;
 using Outputs = std::vector<std::unique_ptr<PyTensor>>;
 
+// What of spilled variables is resident at a time while a step updates these: those of one weight at most.
+int64_t spill_window(const Writes& written);
+
 class PyProgram {
  public:
+  // Requires the turn of `place`.
   PyProgram(const Graph& graph, Writes written, std::shared_ptr<Workplace> place, CompileOptions options);
 
   // Without the interpreter's lock while it runs; so does run_rows.
-  Outputs run(const std::vector<const PyTensor*>& inputs);
+  std::optional<Outputs> run(const std::vector<const PyTensor*>& inputs);
 
   // Steps over `batches` batches of rows from `first` on, in the order that `order` says (empty: theirs).
   // Returns after `seconds` at the latest, or when another thread wants its turn, though not before a step
@@ -39,12 +43,16 @@ class PyProgram {
   std::string find_nonfinite(const std::optional<std::vector<const PyTensor*>>& inputs);
 
   const MemoryReport& memory() const { return program_.memory(); }
+  // Whether its variables are where they were when it was made. One that is not does nothing: run() gives
+  // nothing, run_rows() does no batch.
+  bool is_current() const;
   std::string text() const { return program_.text(); }
 
  private:
   class Writing;
   Program program_;
   Writes written_;
+  std::vector<const Buffer*> places_;  // of these
   std::shared_ptr<Workplace> place_;
   std::vector<TensorType> inputs_, outputs_;
 };
@@ -74,7 +82,12 @@ class Trace {
   // After these the trace has ended. `updates`: (variable, what it is after a run).
   std::unique_ptr<PyProgram> compile(const std::vector<const PyTensor*>& outputs, const Updates& updates,
                                      const std::shared_ptr<Workplace>& place, CompileOptions options);
-  MemoryReport forecast(const std::vector<const PyTensor*>& outputs, const Updates& updates);
+  struct Forecast {
+    MemoryReport program;
+    int64_t spilled = 0;  // of the variables
+    int64_t window = 0;   // of these, resident while a step runs
+  };
+  Forecast forecast(const std::vector<const PyTensor*>& outputs, const Updates& updates);
   std::string text() const { return graph_.text(); }
 
  private:

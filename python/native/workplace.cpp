@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "plimsoll/error.h"
+#include "unlocked.h"
 
 namespace plimsoll::python {
 
@@ -37,11 +38,18 @@ std::span<const Tensor> Workplace::batch(std::span<const TensorType> types) {
   return batch_;
 }
 
+void Workplace::hold_spilled(int64_t bytes) {
+  if (bytes <= spilled_) return;
+  spilled_ = 0;
+  window_.set(Owner::state, bytes);
+  spilled_ = bytes;
+}
+
 Workplace::Turn::Turn(std::shared_ptr<Workplace> place) : place_(std::move(place)) {
   require(!place_->is_mine(), "program",
           "expected one step of a model at a time, got one that was begun inside of another");
   if (!place_->try_enter()) {
-    const nanobind::gil_scoped_release released;
+    const Unlocked unlocked;
     place_->enter();
   }
   place_->owner_ = std::this_thread::get_id();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "memory/arena.h"
+#include "memory/charge.h"
 #include "plimsoll/tensor.h"
 
 namespace plimsoll::python {
@@ -22,6 +23,10 @@ class Workplace {
   // Tensors of these types for the batch of a step, the same ones as before if they had them. Requires the
   // turn.
   std::span<const Tensor> batch(std::span<const TensorType> types);
+  // Counts what of spilled variables is resident while a step runs; of several Programs the most. Throws
+  // Error{out_of_memory}.
+  void hold_spilled(int64_t bytes);
+  int64_t spilled() const { return spilled_; }
   // Whether this thread has the turn.
   bool is_mine() const { return owner_.load() == std::this_thread::get_id(); }
   // Whether another thread waits for its turn: who runs many steps lets it go first.
@@ -52,6 +57,8 @@ class Workplace {
   std::atomic<std::thread::id> owner_;
   std::shared_ptr<Arena> arena_ = std::make_shared<Arena>();
   std::vector<Tensor> batch_;
+  int64_t spilled_ = 0;
+  Charge window_;
 };
 
 }  // namespace plimsoll::python

@@ -56,7 +56,7 @@ class Function:
         leaves = [convert_to_tensor(x) if _is_array(x) else x for x in leaves]
         key = (tuple((x.dtype, tuple(x.shape)) if isinstance(x, Tensor) else _static(x) for x in leaves), str(tree.map_structure(lambda _: 0, (args, kwargs))))
         made = self.programs.pop(key, None)
-        if made is None:
+        if made is None or not made[0].is_current:
             try:
                 made = self.trace((args, kwargs), leaves)
             except engine.NoValueYet:
@@ -66,7 +66,10 @@ class Function:
         if len(self.programs) > MOST_PROGRAMS:
             self.programs.pop(next(iter(self.programs)))
         program, structure, outputs, _ = made
-        results = iter(program.run([x for x in leaves if isinstance(x, Tensor)]))
+        results = program.run([x for x in leaves if isinstance(x, Tensor)])
+        if results is None:  # another thread has moved its variables just now
+            return self(*args, **kwargs)
+        results = iter(results)
         flat = [next(results) if of_step else x for x, of_step in outputs]
         return tree.pack_sequence_as(structure, flat) if tree.is_nested(structure) else flat[0]
 

@@ -69,7 +69,7 @@ def install():
     from keras.src.utils import backend_utils
 
     tf_keras = importlib.import_module("keras._tf_keras.keras")
-    from plimsoll_tensorflow import text_layers
+    from plimsoll_tensorflow import hashing, text_layers
     from plimsoll_tensorflow.dataset import adapter
 
     _keep_64_bits()
@@ -78,6 +78,7 @@ def install():
     layers = importlib.import_module("keras._tf_keras.keras.layers")
     for where in (layers, keras.layers):
         where.TextVectorization, where.StringLookup = text_layers.TextVectorization, text_layers.StringLookup
+        where.Hashing = hashing.Hashing
     keras.optimizers.legacy = importlib.import_module("plimsoll_tensorflow.legacy_optimizers")
     for name in GONE:
         setattr(keras.Model, name, _gone(name))

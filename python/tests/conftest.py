@@ -7,7 +7,7 @@ import sys
 import pytest
 
 PYTHON = pathlib.Path(__file__).resolve().parents[1]
-collect_ignore = ["keras_suite", "tensorflow"]  # each in a pytest of its own
+collect_ignore = ["keras_scripts", "keras_suite", "tensorflow"]  # each in a pytest of its own
 os.environ["KERAS_BACKEND"] = "plimsoll"
 sys.path.insert(0, str(PYTHON))
 import keras_plimsoll_bootstrap  # noqa: E402,F401  where plimsoll.pth is not installed

@@ -1,4 +1,7 @@
 """fit, evaluate and predict on arrays, which run natively many batches at a time: what users see of it is as in Keras."""
+import importlib.util
+import pathlib
+import sys
 import threading
 
 import h5py
@@ -284,6 +287,29 @@ def test_two_threads_take_turns():
     assert not errors
 
 
+def torch_folder(tmp_path):
+    """What to add to the path for `import torch`: nothing, or a folder with the system's alone; None if it has none for this Python."""
+    system = pathlib.Path("/usr/lib/python3/dist-packages/torch")
+    if importlib.util.find_spec("torch"):
+        return ""
+    if not list(system.glob(f"_C.cpython-{sys.version_info.major}{sys.version_info.minor}-*")):
+        return None
+    (tmp_path / "torch").symlink_to(system)
+    return str(tmp_path)
+
+
+def test_a_loader_of_torch(run_python, tmp_path):
+    folder = torch_folder(tmp_path)
+    if folder is None:
+        pytest.skip("this machine: no PyTorch for this Python (Debian: python3-torch)")
+    loader = "torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.tensor(x.tolist()), torch.tensor(y.tolist())), batch_size=10)"
+    code = DATASET.replace("tensorflow as tf", "torch").replace("tf.data.Dataset.from_tensor_slices((x, y)).batch(10)", loader)
+    code = code.replace("model.predict(data[0], verbose=0)", "model.predict(x, verbose=0)")
+    if folder:  # Debian's is made for NumPy 1: its tensors come as lists
+        code = f"import sys; sys.path.append({folder!r})\n{code}".replace("def fit(", 'torch.Tensor.numpy = lambda t: np.array(t.tolist(), "float32")\ndef fit(')
+    assert run_python(code, backend="plimsoll").splitlines()[-1] == "same"
+
+
 def test_a_dataset_of_tensorflow(run_python):
     assert run_python(DATASET, backend="plimsoll").splitlines()[-1] == "same"
 
@@ -328,3 +354,67 @@ print(len(model.fit(x[:64], y[:64], epochs=2, verbose=0).history["loss"]))
 
 def test_ctrl_c_in_the_middle_of_a_call(run_python):
     assert run_python(INTERRUPTED, backend="plimsoll").split() == ["interrupted", "True", "2"]
+
+
+def test_no_records_are_an_error_that_says_so():
+    x, y = data()
+    for call in (lambda m: m.fit(x[:0], y[:0], verbose=0), lambda m: m.evaluate(x[:0], y[:0], verbose=0),
+                 lambda m: m.predict(x[:0], verbose=0)):
+        model = small()
+        with pytest.raises(ValueError, match="at least one record"):
+            call(model)
+        model.fit(x, y, verbose=0)
+
+
+@pytest.mark.parametrize("optimizer", ["Adam", "LossScaleOptimizer"])
+def test_an_optimizer_that_could_not_be_built_is_as_before(optimizer, monkeypatch):
+    x, y = data()
+    made = keras.optimizers.Adam() if optimizer == "Adam" else keras.optimizers.LossScaleOptimizer(keras.optimizers.Adam())
+    model = small()
+    model.compile(made, "mse")
+    whole = keras.optimizers.Adam.add_variable_from_reference
+    left = [3]  # of eight
+
+    def fails(self, *args, **kwargs):
+        left[0] -= 1
+        if left[0] < 0:
+            raise MemoryError("the line")
+        return whole(self, *args, **kwargs)
+
+    monkeypatch.setattr(keras.optimizers.Adam, "add_variable_from_reference", fails)
+    with pytest.raises(MemoryError):
+        model.fit(x, y, verbose=0)
+    monkeypatch.undo()
+    assert not made.built
+    model.fit(x, y, verbose=0)
+    assert len({v.path for v in made.variables}) == len(made.variables) == (14 if optimizer != "Adam" else 10)
+
+
+def test_what_fit_builds_augments_and_keeps_state_as_on_tensorflow():
+    """On JAX Keras 3.15.1 does neither."""
+    flips = keras.Sequential([layers.RandomFlip("horizontal", seed=3)])
+
+    class Augmented(keras.Model):
+        def build(self, shape):
+            self.scale = self.add_weight(shape=(1,), initializer="ones")
+
+        def call(self, x):
+            return ops.mean(flips(x) * self.scale, axis=(1, 2))
+
+    model = Augmented()
+    model.compile("sgd", "mse")
+    model.fit(np.ones((8, 4, 4, 1), "float32"), np.zeros((8, 1)), batch_size=4, epochs=2, verbose=0)
+    assert flips.variables[0].numpy().tolist() == [3, 4]  # drawn from once a batch
+
+    kept = keras.Sequential([layers.Input(batch_shape=(4, 5, 2)), layers.GRU(3, stateful=True), layers.Dense(1)])
+    kept.compile("sgd", "mse")
+    x = np.random.default_rng(0).normal(size=(8, 5, 2)).astype("float32")
+    first = kept.evaluate(x, x[:, 0, :1], batch_size=4, verbose=0)
+    assert np.abs(kept.layers[0].states[0]).sum() > 0 and kept.evaluate(x, x[:, 0, :1], batch_size=4, verbose=0) != first
+
+
+def test_metrics_of_fit_see_masks():
+    tokens = np.array([[1, 2, 0, 0], [3, 0, 0, 0]])
+    model = keras.Sequential([layers.Input((4,)), layers.Embedding(4, 1, embeddings_initializer="ones", mask_zero=True)])
+    model.compile(keras.optimizers.SGD(0.0), "mse", metrics=["mae"])
+    assert model.fit(tokens, np.where(tokens, 3.0, 0.0)[..., None], verbose=0).history["mae"] == [pytest.approx(2.0)]

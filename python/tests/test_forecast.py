@@ -83,6 +83,38 @@ def test_the_largest_batch_is_found_and_stays_under_the_line(line):
         model.fit(((x[:8], y[:8]) for _ in range(2)), batch_size="max", verbose=0)
 
 
+def deep():
+    model = keras.Sequential([layers.Input((64,)), *[layers.Dense(64, "tanh") for _ in range(12)], layers.Dense(1)])
+    model.compile("adam", "mse")
+    return model
+
+
+@pytest.mark.parametrize("batches", ["arrays", "generator"])
+def test_a_line_that_moves_while_training_holds_from_the_next_step(line, batches):
+    keras.utils.clear_session()
+    rng = np.random.default_rng(1)
+    x, y = rng.random((8192, 64), "float32"), rng.random((8192, 1), "float32")
+    models, arenas = [deep(), deep()], []
+    models[1].set_weights(models[0].get_weights())
+
+    def arena(model):
+        return max(made.program.arena_bytes for made in model.train_function.steps.programs.values())
+
+    def lower(epoch, logs):
+        arenas.append(arena(models[1]))
+        if epoch == 0:
+            line(arenas[0] * 3 // 4)
+
+    for model, callbacks in zip(models, ([], [keras.callbacks.LambdaCallback(on_epoch_end=lower)])):
+        given = {"x": x, "y": y, "batch_size": 4096, "shuffle": False} if batches == "arrays" else {
+            "x": ((x[i:i + 4096], y[i:i + 4096]) for _ in range(3) for i in (0, 4096)), "steps_per_epoch": 2}
+        model.fit(epochs=3, verbose=0, callbacks=callbacks, **given)
+    assert arenas[1] == arenas[2] < arenas[0]
+    assert plimsoll.memory_use().engine <= plimsoll.memory_use().limit
+    for ours, unmoved in zip(models[1].get_weights(), models[0].get_weights()):
+        np.testing.assert_array_equal(ours, unmoved)
+
+
 def test_clear_session_gives_back_what_can_be_made_again():
     model, (x, y) = cnn(), images(64)
     model.fit(x, y, verbose=0)

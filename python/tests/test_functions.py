@@ -130,3 +130,34 @@ def test_an_assignment_is_no_function_that_gradients_go_through(traced):
     np.testing.assert_allclose(third, derivative(np.array([3.0, 4.0])), rtol=1e-5)
     np.testing.assert_allclose(late, found, rtol=1e-6)
     np.testing.assert_allclose(v.numpy(), [3.0, 4.0])
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_an_update_of_other_variables_is_a_constant_for_the_next_loss(traced):
+    """As of a GAN: the critic learns from what the generator makes, and then the generator from the critic."""
+    maker, critic = keras.Variable([2.0]), keras.Variable([0.5])
+
+    def both(x):
+        critic.assign_sub(0.1 * plimsoll.gradients(ops.sum(ops.square(critic * maker * x)), [critic])[0])
+        loss = ops.sum(critic * maker * x)
+        return loss, plimsoll.gradients(loss, [maker])[0]
+
+    x = np.array([3.0], "float32")
+    if traced:
+        _, found = plimsoll.function(both)(x)
+    else:
+        (_, found), _ = plimsoll.value_and_grad(lambda x: both(x), [maker], has_aux=True)(x)
+    np.testing.assert_allclose(found, critic.numpy() * x, rtol=1e-6)
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_what_a_layer_keeps_is_a_constant_for_its_loss(traced):
+    """As with TensorFlow and PyTorch; on JAX a gradient goes through an assignment of the same call."""
+    w, kept = keras.Variable([2.0]), keras.Variable([1.0], trainable=False)
+
+    def loss(x):
+        kept.assign(w * x)
+        return ops.sum(w * kept)
+
+    run = lambda x: plimsoll.value_and_grad(loss, [w])(x)[1][0]
+    np.testing.assert_allclose((plimsoll.function(run) if traced else run)(np.array([3.0], "float32")), kept.numpy(), rtol=1e-6)

@@ -122,3 +122,19 @@ def test_workers_of_a_dataset_may_use_the_engine(run_python, tmp_path, kind):
 @pytest.mark.parametrize("code", [THREADS, COPIES, RELOAD], ids=["threads", "copies", "reload"])
 def test_in_one_process(run_python, tmp_path, code):
     assert run_file(run_python, tmp_path, code)[-1] == "equal"
+
+
+DAEMON = "import plimsoll\n" + MODEL + """
+import threading, time
+model = keras.Sequential([keras.Input((64,)), layers.Dense(256, activation="relu"), layers.Dense(256), layers.Dense(1)])
+model.compile("adam", "mse")
+x, y = np.zeros((200000, 64), "float32"), np.zeros((200000, 1), "float32")
+model.fit(x[:64], y[:64], verbose=0)
+threading.Thread(target=lambda: model.fit(x, y, verbose=0), daemon=True).start()  # seconds of it in the engine
+time.sleep(0.5)
+print("ends", flush=True)
+"""
+
+
+def test_a_process_ends_while_a_daemon_thread_trains(run_python):
+    assert run_python(DAEMON).strip().endswith("ends")

@@ -6,6 +6,7 @@ import pickle
 import keras_plimsoll  # noqa: F401  (first: it chooses the backend)
 import keras  # isort: skip
 import numpy as np
+import plimsoll
 import pytest
 from keras import ops
 
@@ -42,6 +43,27 @@ def test_indexing_with_tensors():
 def test_wrong_indices(key):
     with pytest.raises((IndexError, TypeError, AttributeError)):
         ops.convert_to_tensor(X)[key]
+
+
+@pytest.mark.parametrize("take, bad", [
+    (lambda x, i: x[i], 2), (lambda x, i: x[:, i], 3), (lambda x, i: x[i, ops.array([0, 1])], -3), (lambda x, i: x[ops.array([0, 1]), :, i], 4),
+    (lambda x, i: ops.take(x, i, axis=1), -4), (lambda x, i: ops.take(x, i), 24), (lambda x, i: keras.layers.Embedding(5, 2)(i), 5),
+    (lambda x, i: ops.take_along_axis(x, ops.reshape(i, (2, 1, 1)), axis=2), -5)])
+def test_an_index_outside_of_its_axis_is_named(take, bad):
+    x = ops.convert_to_tensor(X)
+    with pytest.raises(IndexError, match=rf"expected indices from .* but the index at \[1(, 0, 0)?\] is {bad}"):
+        take(x, ops.array([0, bad]))
+    assert take(x, ops.array([0, -1 if bad < 0 else 1])).shape
+
+
+def test_an_index_outside_of_its_axis_in_a_traced_step_takes_the_nearest():
+    got = plimsoll.function(lambda x, i: ops.take(x, i, axis=2))(X, np.array([-9, 9]))
+    np.testing.assert_array_equal(got, X[:, :, [0, 3]])
+
+
+def test_a_label_that_is_not_there_is_not_in_the_top_k():
+    predictions = np.array([[0.1, 0.2, 0.7]] * 4, "float32")
+    assert np.asarray(ops.in_top_k(np.array([2, 3, -1, -9]), predictions, 1)).tolist() == [True, False, True, False]
 
 
 BINARY = [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
@@ -132,3 +154,29 @@ def test_comparisons_are_exact():
 
 def test_numbers_out_of_range_wrap():
     assert ops.full((2,), -1, "uint8").tolist() == [255, 255] and ops.full((1,), 2**62 + 1, "int64").tolist() == [2**62 + 1]
+
+
+@pytest.mark.parametrize("start", [0, 2, 9])
+def test_a_slice_of_known_length_may_begin_where_a_step_says(start):
+    x = np.arange(5 * 6 * 2).reshape(5, 6, 2).astype("float32")
+    seen = []
+
+    @plimsoll.function
+    def cut(x, i, j):
+        seen.append(i)
+        return x[i : i + 2, :, None], x[:, j : j + 3, 1], x[i : i + 2, j : j + 3]
+
+    parts = cut(ops.convert_to_tensor(x), ops.convert_to_tensor(start), ops.convert_to_tensor(1))
+    assert seen[0].is_symbolic
+    i = min(start, 3)  # as JAX's dynamic_slice: what would reach beyond the end begins earlier
+    for ours, numpys in zip(parts, (x[i : i + 2, :, None], x[:, 1:4, 1], x[i : i + 2, 1:4])):
+        np.testing.assert_array_equal(ours, numpys)
+
+
+def test_random_crop_inside_of_a_model_that_trains():
+    model = keras.Sequential([keras.Input((8, 8, 3)), keras.layers.RandomCrop(4, 4), keras.layers.GlobalAveragePooling2D(),
+                              keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    x = np.random.default_rng(0).random((16, 8, 8, 3), "float32")
+    losses = model.fit(x, x.mean(axis=(1, 2, 3)), epochs=4, batch_size=4, verbose=0).history["loss"]
+    assert losses[-1] < losses[0] and np.isfinite(losses).all()

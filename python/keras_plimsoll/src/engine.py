@@ -82,13 +82,20 @@ class Step:
         if self.depth == 0:
             if self.gate is not None:
                 value = self.gate.let_through(storage, value, self.initial.get(storage, before))
-            if not _native.is_recorded(value) and "float" in value.dtype:  # so that there is one value of the trace that gradients can be taken to
-                value = self.trace.watched(value) if self.eager else _native.recorded(value)
+            if "float" in value.dtype:
+                value = self._leaf(value)
             self.assigned.setdefault(storage, []).append(value)
         self.now[storage] = value
 
+    def _leaf(self, value):
+        """A value of the trace that gradients can be taken to, but not through: what is read of a variable is not a function of how it was
+        computed. Otherwise the second of two losses in a train_step would be differentiated through the first one's update."""
+        if _native.is_recorded(value):
+            return call("stop_gradient", value)
+        return self.trace.watched(value) if self.eager else _native.recorded(value)
+
     def value_for(self, storage, result):
-        """What the variable was when `result` was computed: an assignment is no function to take gradients through."""
+        """What the variable was when `result` was computed."""
         before = [v for v in self.assigned.get(storage, ()) if self.depth == 0 and _native.is_made_before(v, result)]
         return before[-1] if before else self.initial[storage]
 

@@ -68,7 +68,7 @@ class Feed:
 
     def ready(self, steps, at):
         """What runs batch `at`."""
-        return steps.ready(self.types(self.batch_size if at < self.full else self.rest), self.spec)
+        return steps.ready(self.types(self.batch_size if at < self.full else self.rest), self.spec, rows=True)
 
     def run(self, steps, at, most, seconds, into=None):
         """Steps over at most so many batches from `at` on, for some seconds: (the batch to go on with, the last one's results)."""
@@ -81,6 +81,8 @@ class Feed:
             places = [bytes_of(a[first:first + count * self.batch_size]) for a in into or []]
             flag = len(made.types) + 1 if made.watched else -1
             done, last = made.program.run_rows(self.rows, self.order, first, count, max(deadline - time.monotonic(), 0), places, flag)
+            if done == 0:  # another thread has moved its variables just now
+                continue
             again = made.is_bad(last) and steps.hit(made, None, last)
             at += done - again
             if time.monotonic() >= deadline:

@@ -3,8 +3,9 @@ import numpy as np
 from keras.src.backend.common import KerasVariable
 
 from keras_plimsoll.src.engine import call
-from keras_plimsoll.src.ops._base import broadcasted, permuted, reshaped, values_of
+from keras_plimsoll.src.ops._base import broadcasted, check_indices, permuted, reshaped, values_of
 from keras_plimsoll.src.ops.core import cast, convert_to_tensor
+from keras_plimsoll.src.ops.core import slice as cut
 from keras_plimsoll.src.ops.numpy import stack
 from plimsoll._native import Tensor
 
@@ -13,7 +14,7 @@ ARRAYS = (Tensor, KerasVariable, np.ndarray, list)
 
 def index(x, key):
     items = _with_all_axes(x, _without_masks(key if isinstance(key, tuple) else (key,)))
-    x, items = _cut(x, items)
+    x, items = _cut(*_cut_where_traced(x, items))
     return _gather(x, items) if any(isinstance(item, Tensor) for item in items) else x
 
 
@@ -72,6 +73,25 @@ def _span(item, size, axis):
     return (start, last + 1, step, False) if step > 0 else (last, start + 1, -step, True)
 
 
+def _length(item):
+    """Of a slice [i : i + n] whose i has no value yet: n. None: it is another one."""
+    if not isinstance(item, slice) or item.step not in (None, 1) or not isinstance(item.start, Tensor) or not item.start.is_symbolic:
+        return None
+    start, length = getattr(item.stop, "sum_of", (None, None))
+    return length if start is item.start and length >= 0 else None
+
+
+def _cut_where_traced(x, items):
+    """Slices that begin where a traced step will say."""
+    named = [item for item in items if item is not None]
+    lengths = [_length(item) for item in named]
+    if all(n is None for n in lengths):
+        return x, items
+    starts = [0 if n is None else item.start for item, n in zip(named, lengths)]
+    x = cut(x, starts, [size if n is None else min(n, size) for n, size in zip(lengths, x.shape)])
+    return x, [slice(None) if item is not None and _length(item) is not None else item for item in items]
+
+
 def _cut(x, items):
     """Slices, numbers and new axes. What is left to do for each axis of the result: a tensor, or None."""
     named = [item for item in items if item is not None]
@@ -97,6 +117,8 @@ def _cut(x, items):
 
 def _gather(x, items):
     axes = [a for a, item in enumerate(items) if item is not None]
+    for a in axes:
+        check_indices(items[a], x.shape[a], "x[...]")
     if len(axes) == 1:
         return call("take", x, items[axes[0]], axis=axes[0])
     shape = np.broadcast_shapes(*[items[a].shape for a in axes])

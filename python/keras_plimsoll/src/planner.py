@@ -85,14 +85,16 @@ class Plan:
 
     def __init__(self, model, sized, spec, count=None):
         self.model, self.sized, self.spec, self.count, self.known = model, sized, spec, count, {}
+        self.windows = {}  # by rows: what of spilled state is in memory while a step runs
 
     def forecast(self, rows):
         if rows not in self.known:
             model, types = self.model, self.sized(rows)
             with _planned_optimizer(model):
                 report = Steps(model.train_step).forecast(types, self.spec)
-                state = _bytes([*model.optimizer.variables, *model.metrics_variables])
+                state = _bytes([*model.optimizer.variables, *model.metrics_variables]) - report["spilled"] + report["window"]
             data = sum(engine.numpy_dtype(t[0]).itemsize * _product(t[1]) for t in types if type(t) is tuple)
+            self.windows[rows] = report["window"]
             self.known[rows] = MemoryForecast(_bytes(model.variables), state, report["arena"], report["constants"], report["program"],
                                               data, [(layer or "(no layer)", size) for layer, size in report["layers"]])
         return self.known[rows]
@@ -100,8 +102,8 @@ class Plan:
     def more(self, rows):
         """Bytes of it that are not held yet."""
         f, workshop = self.forecast(rows), getattr(self.model, "_workshop", None)
-        state = 0 if self.model.optimizer.built else f.state - _bytes(self.model.metrics_variables)
-        arena = 0 if workshop is None else workshop.place.arena_bytes
+        window, arena = (0, 0) if workshop is None else (workshop.place.spilled_bytes, workshop.place.arena_bytes)
+        state = max(self.windows[rows] - window, 0) if self.model.optimizer.built else f.state - _bytes(self.model.metrics_variables)
         program = f.constants + f.programs
         last = program * OTHER_PROGRAM if self.count is not None and self.count % rows else 0  # of the smaller batch at the end
         return max(f.arena - arena, 0) + state + program + int(last) + f.data

@@ -7,7 +7,7 @@ import optree
 from keras_plimsoll.src import engine
 from keras_plimsoll.src.ops.core import convert_to_tensor
 from keras_plimsoll.src.tensors import KerasVariable
-from plimsoll import _native
+from plimsoll import _native, memory
 from plimsoll.errors import MemoryLineError
 
 MOST_PROGRAMS = 64  # of one function; the one not used for longest goes first
@@ -46,8 +46,12 @@ class Workshop:
 
 
 def forget_all():
+    """Also when the line moves: what was planned under another one goes, and the next step, be it of a fit that runs, is planned anew."""
     for workshop in list(_workshops):
         workshop.forget()
+
+
+memory.followers.append(forget_all)
 
 
 class Ready:
@@ -79,6 +83,8 @@ class Steps:
         made = self.ready([(x.dtype, x.shape) if isinstance(x, engine.Tensor) else x for x in leaves], spec)
         inputs = [x for x in leaves if isinstance(x, engine.Tensor)]
         results = made.program.run(inputs)
+        if results is None:  # another thread has moved its variables just now
+            return self(batch)
         if made.is_bad(results) and self.hit(made, inputs, results):
             return self(batch)
         return made.pack(results)
@@ -86,28 +92,36 @@ class Steps:
     def hit(self, made, inputs, results):
         return self.nans.hit(made.program, inputs, bool(results[-2]._item()))
 
-    def ready(self, types, spec):
-        """The Program for leaves of these types: (dtype, shape), or the value of one that is no array."""
+    def ready(self, types, spec, rows=False):
+        """The Program for leaves of these types: (dtype, shape), or the value of one that is no array. `rows`: it is planned beside
+        a batch in the workplace, which run_rows() will fill."""
         key = (spec, *map(_key, types), self.nans and self.nans.key)
         made = self.programs.pop(key, None)
-        if made is None:
+        if made is None or not made.program.is_current:
             try:
-                made = self.compile(types, spec)
+                made = self.compile(types, spec, rows)
             except MemoryLineError:
                 if not self.workshop.forget():
                     raise
-                made = self.compile(types, spec)
+                made = self.compile(types, spec, rows)
         self.programs[key] = made
         if len(self.programs) > MOST_PROGRAMS:
             self.programs.pop(next(iter(self.programs)))
         return made
 
-    def compile(self, types, spec):
+    def compile(self, types, spec, rows=False):
         step, flat, spec = self.trace(types, spec)
         tensors = [x for x in flat if isinstance(x, engine.Tensor)]
         fixed = {i: x for i, x in enumerate(flat) if not isinstance(x, engine.Tensor)}
         kinds = [(t.dtype, t.shape) for t in tensors]
-        program = step.compile(tensors + _flags(step), place=self.workshop.place)
+        place = self.workshop.place
+        if rows:
+            place.hold_batch([t for t in types if type(t) is tuple])
+        try:
+            program = step.compile(tensors + _flags(step), place=place)
+        except MemoryLineError:
+            place.hold_batch([])
+            raise
         return Ready(program, spec, fixed, kinds, step.gate is not None)
 
     def forecast(self, types, spec):

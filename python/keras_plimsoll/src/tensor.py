@@ -37,6 +37,15 @@ def _operator(function, reflected=False):
     return method
 
 
+def _add(self, other):
+    if not _is_operand(other):
+        return NotImplemented
+    total = ops.add(self, other)
+    if type(other) is int and self.is_symbolic and self.ndim == 0:
+        total.sum_of = self, other  # for x[i : i + n]
+    return total
+
+
 class _Face:
     """What Tensor gets besides what the extension gives it."""
 
@@ -146,6 +155,7 @@ def _complete():
     for name, function in BINARY.items():
         methods[f"__{name}__"] = _operator(function)
         methods[f"__r{name}__"] = _operator(function, reflected=True)
+    methods["__add__"] = _add
     for name, function in COMPARISONS.items():
         methods[f"__{name}__"] = _operator(function)
     for name, method in methods.items():

@@ -3,12 +3,12 @@ import weakref
 
 import numpy as np
 from keras.src import tree
-from keras.src.backend.common import KerasVariable, standardize_dtype
+from keras.src.backend.common import KerasVariable, global_state, standardize_dtype
 from keras.src.backend.common.dtypes import result_type
 
 from keras_plimsoll.src import engine as _engine
 from keras_plimsoll.src.engine import call as _call
-from plimsoll import _native
+from plimsoll import _native, memory
 from plimsoll._native import Tensor
 
 FLOATS = frozenset(["float16", "bfloat16", "float32", "float64"])
@@ -28,9 +28,11 @@ class Variable(KerasVariable):
     """Its contents are a storage of the engine, which the programs of a model write in place."""
 
     _storage = None
+    _is_state = False  # of an optimizer: may lie in a file (set_memory_limit(spill=))
 
     def __init__(self, *args, **kwargs):
         _variables[id(self)] = self
+        self._is_state = _is_inside_optimizer()
         super().__init__(*args, **kwargs)
 
     @property
@@ -43,14 +45,17 @@ class Variable(KerasVariable):
 
     @_value.setter
     def _value(self, value):
-        self._storage = None if value is None else _native.make_storage(convert_to_tensor(value))
+        self._storage = None if value is None else _native.make_storage(convert_to_tensor(value), self._spill_folder())
+
+    def _spill_folder(self):
+        return memory.spill_folder() if self._is_state else ""
 
     def _path_for_trace(self):
         return getattr(self, "_path", None) or ""
 
     def _initialize_with_initializer(self, initializer):
         if _engine.is_planning():
-            self._storage = _native.planned_storage(self._dtype, list(self._shape))
+            self._storage = _native.planned_storage(self._dtype, list(self._shape), bool(self._spill_folder()))
             return
         with _engine.outside():
             super()._initialize_with_initializer(initializer)
@@ -87,6 +92,21 @@ class Variable(KerasVariable):
         _variables[id(self)] = self
         if contents is not None:
             self._value = convert_to_tensor(contents)
+
+
+def _is_inside_optimizer():
+    """Whether a variable that is made now is one of an optimizer: Keras makes those in a scope of its own."""
+    from keras.src.optimizers.base_optimizer import BaseOptimizer
+
+    scopes = global_state.get_global_attribute("name_scope_stack")
+    return bool(scopes) and isinstance(scopes[-1].caller, BaseOptimizer)
+
+
+def _spill(folder):
+    _native.spill([v._storage for v in list(_variables.values()) if v._is_state and v._storage is not None], folder)
+
+
+memory.movers.append(_spill)
 
 
 def is_tensor(x):

@@ -57,6 +57,9 @@ class _Pace:
         return begin + self.each - 1 if self.watched else end - 1
 
 
+_NO_DATA = "Expected at least one record, got none: the data is empty, or ended before its first batch."
+
+
 class Trainer(base_trainer.Trainer):
     def __init__(self):
         super().__init__()
@@ -175,6 +178,8 @@ class Trainer(base_trainer.Trainer):
                 for _, _, data_or_iterator in iterator:
                     data_batch = data_or_iterator[0] if isinstance(data_or_iterator, (list, tuple)) else next(data_or_iterator)
                     break
+            if data_batch is None:
+                raise ValueError(_NO_DATA)
 
             def symbolic(x):
                 return KerasTensor(x.shape, backend.standardize_dtype(x.dtype)) if is_array(x) else x
@@ -197,7 +202,7 @@ class Trainer(base_trainer.Trainer):
             if unbuilt_loss:
                 backend.compute_output_spec(self._compute_loss, x, y, y_pred, sample_weight=sample_weight, training=False)
         if optimizer and self.optimizer is not None and not self.optimizer.built:
-            self.optimizer.build(self.trainable_variables)
+            _build_whole(self.optimizer, self.trainable_variables)
         self._post_build()
 
     @traceback_utils.filter_traceback
@@ -312,6 +317,8 @@ class Trainer(base_trainer.Trainer):
             callbacks.on_predict_batch_end(end, {"outputs": batch_outputs})
             if self.stop_predicting:
                 break
+        if outputs is None:
+            raise ValueError(_NO_DATA)
         return tree.map_structure_up_to(batch_outputs, np.concatenate, outputs)
 
     def _predict_rows(self, feed, arrays, spec, callbacks):
@@ -357,6 +364,24 @@ class Trainer(base_trainer.Trainer):
                                              epochs=epochs, steps=steps, model=self)
 
 
+def _build_whole(optimizer, variables):
+    """Builds all of an optimizer or leaves it as it was: one that met the line half-way would say that it is built, and lack the rest."""
+    parts = [part for part in (optimizer, getattr(optimizer, "inner_optimizer", None)) if part is not None]
+    before = [(dict(part.__dict__), list(part._variables), dict(part._trainable_variables_indices),
+               {name: set(ids) for name, ids in part._tracker.stored_ids.items()}) for part in parts]
+    try:
+        optimizer.build(variables)
+    except BaseException:
+        for part, (members, own, indices, tracked) in zip(parts, before):
+            part.__dict__.clear()
+            part.__dict__.update(members)
+            part._variables[:] = own  # the tracker holds this very list
+            part._trainable_variables_indices.clear()
+            part._trainable_variables_indices.update(indices)
+            part._tracker.stored_ids = tracked
+        raise
+
+
 def _without_none(data):
     x, y, sample_weight = data
     arrays = lambda part: tree.map_structure(lambda a: a if is_array(a) or a is None else np.asarray(a), part)
@@ -392,4 +417,6 @@ def _concatenated(one):
 
 
 def _feed(iterator, function):
+    if iterator.num_batches == 0:
+        raise ValueError(_NO_DATA)
     return feed_of(iterator) if isinstance(getattr(function, "steps", None), Steps) else None

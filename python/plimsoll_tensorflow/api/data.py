@@ -1,3 +1,5 @@
+import enum as _enum
+
 from plimsoll_tensorflow import hints as _hints
 from plimsoll_tensorflow.dataset import AUTOTUNE, Dataset, DatasetSpec, Iterator, Options  # noqa: F401
 from plimsoll_tensorflow.dataset.csv import CsvDataset as _CsvDataset
@@ -7,7 +9,12 @@ from plimsoll_tensorflow.dataset.structures import UNKNOWN as UNKNOWN_CARDINALIT
 from plimsoll_tensorflow.records import TFRecordDataset  # noqa: F401
 
 
+class _AutoShardPolicy(_enum.Enum):
+    OFF, AUTO, FILE, DATA, HINT = -1, 0, 1, 2, 3
+
+
 class experimental:
+    AutoShardPolicy, DistributeOptions = _AutoShardPolicy, Options
     AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY = AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
     CsvDataset, make_csv_dataset = _CsvDataset, staticmethod(_make_csv_dataset)
 

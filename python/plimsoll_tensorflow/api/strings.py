@@ -5,6 +5,7 @@ import numpy as _np
 
 from plimsoll_tensorflow import hints as _hints
 from plimsoll_tensorflow.dtypes import as_dtype as _as_dtype
+from plimsoll_tensorflow.fingerprint import fingerprint64 as _fingerprint64
 from plimsoll_tensorflow.ops import tensor as _tensor
 from plimsoll_tensorflow.ragged import RaggedTensor as _RaggedTensor
 from plimsoll_tensorflow.tensor import StringTensor as _StringTensor
@@ -107,6 +108,10 @@ def as_string(input, precision=-1, name=None, **options):
     return _StringTensor(_np.array([form(v) for v in x.reshape(-1)], object).reshape(x.shape))
 
 
+def to_hash_bucket_fast(input, num_buckets, name=None):
+    return _each(lambda s: _fingerprint64(s) % num_buckets, input, "int64")
+
+
 def to_number(input, out_type="float32", name=None):
     kind = _as_dtype(out_type)
     return _each(float if kind.is_floating else int, input, kind.as_numpy_dtype)
@@ -119,12 +124,6 @@ def format(template, inputs, placeholder="{}", summarize=3, name=None):
     for x in inputs if isinstance(inputs, (list, tuple)) else [inputs]:
         text = text.replace(placeholder, _summary(_np.asarray(_tensor(x)), summarize), 1)
     return _StringTensor(text)
-
-
-def to_hash_bucket_fast(input, num_buckets, name=None):
-    import hashlib
-
-    return _each(lambda s: int.from_bytes(hashlib.blake2b(s, digest_size=8).digest(), "little") % num_buckets, input, "int64")
 
 
 __getattr__ = _hints.getter("strings")

@@ -5,6 +5,7 @@ import keras
 import numpy as np
 from keras import ops as k
 from keras_plimsoll.src import engine
+from keras_plimsoll.src.ops._base import check_indices
 from keras_plimsoll.src.tensors import cast as backend_cast
 
 from plimsoll_tensorflow.dtypes import as_dtype
@@ -43,6 +44,8 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
 
 def gather_nd(params, indices, batch_dims=0, name=None):
     x, indices = tensor(params), tensor(indices)
+    for axis in builtins.range(indices.shape[-1]):
+        check_indices(indices[..., axis], x.shape[axis], "tf.gather_nd")
     return engine.call("gather_nd", x, backend_cast(indices, "int32"))
 
 

@@ -6,7 +6,8 @@ EXAMPLES = {
                "knowledge_distillation", "perceiver_image_classification", "siamese_contrastive", "attention_mil_classification",
                "temporal_latent_bottleneck", "masked_image_modeling", "focal_modulation_network", "consistency_training", "convmixer",
                "cutmix", "mixup", "token_learner", "vit_small_ds", "swin_transformers", "conv_lstm", "gradient_centralization",
-               "image_classification_from_scratch", "oxford_pets_image_segmentation"],
+               "image_classification_from_scratch", "oxford_pets_image_segmentation", "involution",
+               "learnable_resizer"],
     "generative": ["vq_vae", "pixelcnn", "lstm_character_level_text_generation", "text_generation_with_miniature_gpt"],
     "nlp": ["bidirectional_lstm_imdb", "addition_rnn", "lstm_seq2seq", "text_classification_with_switch_transformer",
             "text_classification_with_transformer", "neural_machine_translation_with_transformer", "pretrained_word_embeddings",
@@ -23,7 +24,8 @@ EXAMPLES = {
     "guides": ["functional_api", "sequential_model", "customizing_saving_and_serialization", "serialization_and_saving",
                "customizing_quantization", "quantization_overview", "writing_quantization_compatible_layers",
                "making_new_layers_and_models_via_subclassing", "training_with_built_in_methods", "intro_to_keras_for_engineers",
-               "writing_your_own_callbacks", "transfer_learning"],
+               "writing_your_own_callbacks", "transfer_learning", "_working_with_rnns", "keras_tuner/getting_started",
+               "keras_tuner/tailor_the_search_space", "keras_tuner/failed_trials", "keras_tuner/visualize_tuning"],
 }
 
 # Those that call another framework's own functions on the model's tensors: its gradient tape, its ops in a layer.

@@ -57,12 +57,19 @@ def cora(folder, papers=140, terms=1433):
     return at
 
 
+ASKED_FOR = ["Matrix, The (1999)", "Star Wars: Episode IV - A New Hope (1977)", "Lion King, The (1994)", "Terminator 2: Judgment Day (1991)",
+             "Godfather, The (1972)"]  # by an example
+
+
 def movielens(folder, users=40, movies=60, count=1200):
+    """Random ratings, and groups of films that groups of users like."""
     random, at = generator(), folder / "ml-latest-small"
     films = random.integers(1, movies, count)
     ratings = [[random.integers(1, users), m, random.integers(1, 11) / 2, 1000 + i] for i, m in enumerate(films)]
+    ratings += [[users + user, 1 + m, 5.0, 5000 + user] for user in range(movies) for m in range(movies - 1) if m % 10 == user % 10]
+    titles = ASKED_FOR + [f"Film {m} (1999)" for m in range(len(ASKED_FOR) + 1, movies)]
     inner = [csv(at / "ratings.csv", ["userId", "movieId", "rating", "timestamp"], ratings),
-             csv(at / "movies.csv", ["movieId", "title", "genres"], [[m, f"Film {m} (1999)", "Drama|Comedy"] for m in range(1, movies)])]
+             csv(at / "movies.csv", ["movieId", "title", "genres"], [[m, f'"{title}"', "Drama|Comedy"] for m, title in enumerate(titles, 1)])]
     return zipped(folder, "ml-latest-small.zip", inner)
 
 

@@ -74,16 +74,16 @@ def last_loss(run):
 def compared(ours, theirs):
     if not theirs:
         return "not yet run on JAX"
-    if ours["error"] or theirs["error"] or not losses(ours):
+    if bool(ours["error"]) != bool(theirs["error"]) or not losses(ours):
         return "-"
-    far = furthest(ours, theirs)
+    far = furthest(ours, theirs)  # of two that stopped: until then
     return "not the same runs" if far is None else f"{far:.0e}"
 
 
 def note(ours, theirs):
     error, other = ours["error"], theirs["error"] if theirs else None
     what = f"here and on JAX: {error}" if error and error == other else error or (f"on JAX: {other}" if other else "")
-    return re.sub(r"\x1b\[\d*m|/[\w/.-]*/(examples|guides|keras)/", "", " ".join(what.replace("|", "/").split()))[:160]
+    return re.sub(r"\x1b\[\d*m|/[\w/.-]*/(examples|guides|keras|results/\w+)/", "", " ".join(what.replace("|", "/").split()))[:160]
 
 
 def imports_tensorflow(source):
@@ -99,7 +99,8 @@ def row(source, path, ours, theirs):
 def write_table(file, rows, bound):
     ran = sum(cells[1] == "yes" for cells in rows)
     equal = sum(cells[5][:1].isdigit() and float(cells[5]) < 1e-3 for cells in rows)
-    numbers = {"RAN": ran, "TRIED": len(rows), "KNOWN": len(list(all_examples())), "EQUAL": equal}
+    stopped = sum(cells[5][:1].isdigit() and float(cells[5]) < 1e-3 and cells[1] == "no" for cells in rows)
+    numbers = {"RAN": ran, "TRIED": len(rows), "KNOWN": len(list(all_examples())), "EQUAL": equal, "STOPPED": stopped}
     text = (HERE / "table_head.md").read_text()
     for word, number in numbers.items():
         text = text.replace(word, str(number))

@@ -1,4 +1,6 @@
-"""Runs scripts, each in a fork of a process that has TensorFlow imported (theirs or ours): forked.py ours|theirs FOLDER [name ...]"""
+"""Runs scripts, each in a fork of a process that has TensorFlow imported (theirs or ours): forked.py ours|theirs FOLDER [name ...]
+With the name of a backend in its place: the scripts for Keras 3, on that backend.
+"""
 import gc
 import os
 import pathlib
@@ -7,6 +9,7 @@ import sys
 import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
+FOR_KERAS = HERE.parent / "keras_scripts"
 
 
 def child(script, out, err):
@@ -34,11 +37,14 @@ def run_all(which, folder, names=()):
         import plimsoll
 
         plimsoll.install_tensorflow(shadow=True)
-    import tensorflow  # noqa: F401
+    if which in ("ours", "theirs"):
+        import tensorflow  # noqa: F401
+    else:
+        import keras  # noqa: F401
 
     gc.freeze()  # what is imported is not looked at again in every child
     done = {}
-    for script in sorted((HERE / "scripts").glob("*.py")):
+    for script in sorted((HERE / "scripts" if which in ("ours", "theirs") else FOR_KERAS).glob("*.py")):
         if names and script.stem not in names:
             continue
         pid = os.fork()
@@ -51,7 +57,7 @@ def run_all(which, folder, names=()):
 
 def main(which, folder, names):
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-    os.environ["KERAS_BACKEND"] = "plimsoll" if which == "ours" else "tensorflow"
+    os.environ["KERAS_BACKEND"] = {"ours": "plimsoll", "theirs": "tensorflow"}.get(which, which)
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     return 1 if any(run_all(which, folder, names).values()) else 0

@@ -162,3 +162,15 @@ def values_of(x, what):
             "Use it outside of a train_step or a call(), or give the size where there is an argument for it."
         )
     return engine.to_numpy(x)
+
+
+def check_indices(indices, size, what):
+    """An IndexError for one that is outside of its axis, where values are known: in a traced step the nearest place is taken."""
+    if indices.is_symbolic or indices.size == 0:
+        return
+    values = engine.to_numpy(indices)
+    if -size <= values.min() and values.max() < size:
+        return
+    at = tuple(np.argwhere((values < -size) | (values >= size))[0].tolist())
+    place = f"the index at {list(at)}" if at else "the index"
+    raise IndexError(f"[{what}] expected indices from {-size} to {size - 1} for an axis of size {size}, but {place} is {values[at]}.")

@@ -8,7 +8,7 @@ from keras.src.backend import config
 from keras_plimsoll.src import engine
 from keras_plimsoll.src.engine import call
 from keras_plimsoll.src.ops._base import (
-    FLOATS, axes_in, axis_in, broadcasted, cut, flat, iota, joined, like, meet, met, permuted, positions, reshaped, scalar, values_of, where,
+    FLOATS, axes_in, axis_in, broadcasted, check_indices, cut, flat, iota, joined, like, meet, met, permuted, positions, reshaped, scalar, values_of, where,
 )
 from keras_plimsoll.src.ops._creation import linspace
 from keras_plimsoll.src.ops._reduce import max as _max, min as _min, sum as _sum
@@ -26,6 +26,7 @@ def take(x, indices, axis=None):
     if axis is None:
         x, axis = flat(x), 0
     axis = axis_in(axis, x.ndim)
+    check_indices(indices, x.shape[axis] if x.ndim else 1, "take")
     if axis == 0 and x.ndim == 2 and x.dtype in FLOATS:  # with a gradient that adds up rows
         return call("embedding", x, indices)
     return call("take", x, indices, axis=axis)
@@ -38,6 +39,7 @@ def take_along_axis(x, indices, axis=None):
     if x.ndim != indices.ndim:
         raise ValueError(f"Expected as many axes in `x` as in `indices`. Received: shapes {x.shape} and {indices.shape}")
     axis = axis_in(axis, x.ndim)
+    check_indices(indices, x.shape[axis], "take_along_axis")
     outer = np.broadcast_shapes(*[(*s[:axis], 1, *s[axis + 1 :]) for s in (x.shape, indices.shape)])
     x = broadcasted(x, [*outer[:axis], x.shape[axis], *outer[axis + 1 :]])
     shape = [*outer[:axis], indices.shape[axis], *outer[axis + 1 :]]

@@ -82,10 +82,13 @@ def top_k(x, k, sorted=True):
 
 
 def in_top_k(targets, predictions, k):
-    """Whether fewer than k predictions are larger than that of the target; what is not a number is not large."""
-    targets, predictions = convert_to_tensor(targets), _to_float(predictions)
-    chosen = _knp.take_along_axis(predictions, _knp.expand_dims(targets, -1), axis=-1)
-    chosen = _knp.where(_knp.isnan(chosen), convert_to_tensor(-np.inf, chosen.dtype), chosen)
+    """Whether fewer than k predictions are larger than that of the target; what is not a number, or not there, is not large."""
+    targets, predictions = _knp.expand_dims(targets, -1), _to_float(predictions)
+    size = predictions.shape[-1]
+    inside = _knp.clip(targets, -size, size - 1)
+    chosen = _knp.take_along_axis(predictions, inside, axis=-1)
+    is_number = _knp.logical_and(_knp.equal(inside, targets), _knp.logical_not(_knp.isnan(chosen)))
+    chosen = _knp.where(is_number, chosen, convert_to_tensor(-np.inf, chosen.dtype))
     larger = _knp.sum(cast(_knp.greater(predictions, chosen), "int32"), axis=-1)
     return _knp.less(larger, k)
 

@@ -1,0 +1,30 @@
+"""The layer Hashing, in Python as the other layers that read strings (text_layers.py)."""
+import numpy as np
+from keras.src.layers.preprocessing import hashing
+from keras.src.utils import numerical_utils
+
+from plimsoll_tensorflow.fingerprint import fingerprint64
+from plimsoll_tensorflow.tensor import StringTensor, to_tensor
+
+
+class Hashing(hashing.Hashing):
+    def __init__(self, num_bins, mask_value=None, salt=None, output_mode="int", sparse=False, **kwargs):
+        if salt is not None or sparse:
+            raise ValueError("[Hashing] expected no salt and dense output: SipHash and sparse tensors are not here")
+        super().__init__(num_bins, mask_value=mask_value, output_mode=output_mode, **kwargs)
+
+    def call(self, inputs):
+        values = inputs.array if isinstance(inputs, StringTensor) else np.asarray(inputs)
+        if values.dtype.kind == "f":
+            values = values.astype("int64")
+        if self.output_mode == "one_hot" and values.ndim and values.shape[-1] == 1:
+            values = values[..., 0]
+        bins = np.array([self._bin(v) for v in values.reshape(-1).tolist()], "int64").reshape(values.shape)
+        return numerical_utils.encode_categorical_inputs(to_tensor(bins), output_mode=self.output_mode, depth=self.num_bins, dtype=self.dtype)
+
+    def _bin(self, value):
+        masked = self.mask_value is not None and self.num_bins > 1
+        text = value if isinstance(value, bytes) else str(value).encode()
+        if masked and (value == self.mask_value or text == str(self.mask_value).encode()):
+            return 0
+        return fingerprint64(text) % (self.num_bins - masked) + masked
