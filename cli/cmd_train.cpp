@@ -20,7 +20,7 @@ using namespace plimsoll;
 
 struct TrainOptions {
   std::string model, save, plot, memory, memory_report, memory_log, trace, on_nan, on_stall = "warn";
-  std::string micro_batch = "never";
+  std::string micro_batch = "never", spill;
   cli::CompileOptions compile;
   cli::DataArguments data;
   std::string validation;
@@ -59,6 +59,7 @@ FitArgs fit_args(const TrainOptions& a, const Split& split, const std::string& d
   args.epochs = a.epochs;
   args.memory = device_lines;
   args.micro_batch = a.micro_batch;
+  args.spill = a.spill;
   args.verbose = a.json ? 0 : 1;
   args.on_nan = a.on_nan;
   args.hold_updates = a.hold_updates;
@@ -96,7 +97,8 @@ void run(const TrainOptions& a) {
     train = train.shuffle(seed, train.random_access() ? 0 : kWindow);
   }
   if (!a.json && !model.inputs().empty())
-    fmt::print("{}", cli::forecast_text(forecast(model, a.batch, "", a.micro_batch, a.hold_updates), a.batch));
+    fmt::print("{}",
+               cli::forecast_text(forecast(model, a.batch, "", a.micro_batch, a.hold_updates), a.batch));
   if (!a.memory_report.empty()) {
     cli::write_text(
         a.memory_report,
@@ -153,6 +155,10 @@ void cmd_train(CLI::App& app) {
           "equal to rounding")
       ->check(CLI::IsMember({"auto", "never"}))
       ->capture_default_str();
+  command
+      ->add_option("--spill", a->spill,
+                   "A folder on a disk for what the optimizer keeps: less memory, the same weights, slower")
+      ->check(CLI::ExistingDirectory);
   command->add_option("--memory-report", a->memory_report,
                       "Write a page with the bytes of a step by layer, before it starts (.html)");
   command->add_option("--memory-log", a->memory_log, "Write what is held once a second (.csv)");

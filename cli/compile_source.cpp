@@ -1,5 +1,7 @@
 #include "compile_source.h"
 
+#include <cmath>
+
 #include "plimsoll/error.h"
 
 namespace plimsoll::cli {
@@ -18,6 +20,8 @@ void add_compile_options(CLI::App& command, CompileOptions& o, bool trains) {
 }
 
 void compile(Model& model, const CompileOptions& o) {
+  require(std::isfinite(o.learning_rate), "--learning-rate", "expected a number above 0, got ",
+          o.learning_rate);
   require(
       model.compiled() || !o.loss.empty(), "--loss",
       "expected one, since the file of the model has none: such as --loss sparse_categorical_crossentropy "

@@ -36,7 +36,7 @@ constexpr size_t kArguments = 26, kStack = 64 << 10;
 struct Function {
   Kernel kernel;
   emulated_thread* state;
-  int arguments;
+  int arguments;  // 0: one, of any size
 };
 
 void call(Kernel k, void** p) {
@@ -145,6 +145,7 @@ bool prepare_launch(CUfunction function, unsigned gx, unsigned gy, unsigned thre
   running.f.state->warp_barrier = Blocks::warp_barrier;
   running.f.state->yield = Blocks::yield;
   running.f.state->gridDim = {gx, gy, 1};
+  if (running.f.arguments == 0) running.arguments[0] = arguments[0];
   for (int n = 0; n < running.f.arguments; ++n) running.arguments[n] = *static_cast<void**>(arguments[n]);
   return true;
 }
@@ -159,8 +160,9 @@ std::string argument_counts(const std::string& text) {
     const size_t end = text.find(')', at);
     const auto commas = std::count(text.begin() + static_cast<ptrdiff_t>(at),
                                    text.begin() + static_cast<ptrdiff_t>(end), ',');
+    const bool by_value = text.compare(at, 17, " KERNEL(BY_VALUE(") == 0;
     counts += "extern \"C\" { extern const int k" + std::to_string(kernel) + "_arguments; const int k" +
-              std::to_string(kernel) + "_arguments = " + std::to_string(commas + 1) + "; }\n";
+              std::to_string(kernel) + "_arguments = " + std::to_string(by_value ? 0 : commas + 1) + "; }\n";
     ++kernel;
   }
   return counts;
@@ -372,7 +374,7 @@ int cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, LtObject, LtObject, LtObjec
   return found->workspace = 256, *count = 1, 0;
 }
 int cublasLtMatmul(cublasLtHandle_t, LtObject desc, const void*, const void* a, LtObject of_a, const void* b,
-                   LtObject of_b, const void*, const void*, LtObject, void* d, LtObject of_d,
+                   LtObject of_b, const void* beta, const void* c, LtObject, void* d, LtObject of_d,
                    const LtAlgorithm*, void*, size_t, CUstream) {
   const Lt &x = *lt(of_a), &y = *lt(of_b), &out = *lt(of_d), &how = *lt(desc);
   const int64_t k = how.transposed[0] ? x.rows : x.columns;
@@ -383,9 +385,14 @@ int cublasLtMatmul(cublasLtHandle_t, LtObject desc, const void*, const void* a, 
         for (int64_t p = 0; p < k; ++p)
           sum += load(a, z * x.stride + (how.transposed[0] ? i * x.ld + p : p * x.ld + i), x.type) *
                  load(b, z * y.stride + (how.transposed[1] ? p * y.ld + j : j * y.ld + p), y.type);
+        // beta is 0 or 1, in float or double
+        const int64_t at = z * out.stride + j * out.ld + i;
+        if (*static_cast<const float*>(beta) != 0 ||
+            (out.type == kReal64F && *static_cast<const double*>(beta) != 0))
+          sum += load(c, at, out.type);
         if (how.epilogue & 4) sum += load(how.bias, i, out.type);
         if (how.epilogue & 2) sum = sum > 0 ? sum : 0;
-        store(d, z * out.stride + j * out.ld + i, out.type, sum);
+        store(d, at, out.type, sum);
       }
   return 0;
 }

@@ -30,6 +30,7 @@ emulated_thread emulated;
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __shared__ static
+#define BY_VALUE(type) const type&
 #define DYNAMIC_SHARED(name) char* const name = emulated.shared
 struct ulonglong2 {
   unsigned long long x, y;

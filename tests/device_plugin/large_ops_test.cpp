@@ -48,6 +48,29 @@ std::vector<Tensor> max_pool_of(std::span<const Tensor> in) {
           max_pool(in[0], {.window = {3, 3}, .strides = {2, 2}, .pad_low = {1, 1}, .pad_high = {1, 1}})};
 }
 
+// As the first of a network for images; as those of ResNet, of one point, with and without steps; of a few
+// images, with what follows.
+std::vector<Tensor> stem_of(std::span<const Tensor> in) {
+  return {conv(in[0], in[1] * 0.1, {.strides = {2, 2}, .pad_low = {3, 3}, .pad_high = {3, 3}})};
+}
+std::vector<Tensor> narrow_convs_of(std::span<const Tensor> in) {
+  return {conv(in[0], in[1] * 0.1), conv(in[0], in[1] * 0.1, {.strides = {2, 2}})};
+}
+std::vector<Tensor> wide_conv_of(std::span<const Tensor> in) {
+  return {conv(in[0], in[1] * 0.05, {.pad_low = {1, 1}, .pad_high = {1, 1}}) * in[2] + in[3] + in[4]};
+}
+
+// Sums with products, whose gradients are such sums too.
+std::vector<Tensor> sums_of(std::span<const Tensor> in) {
+  const Tensor a = in[0] + matmul(in[0], in[1] * 0.2) + in[2];
+  const Tensor b = a + matmul(tanh(a), in[1] * 0.2);
+  return {b + matmul(b, in[3] * 0.2)};
+}
+std::vector<Tensor> residual_convs_of(std::span<const Tensor> in) {
+  const Tensor a = conv(in[0], in[1] * 0.2);
+  return {in[0] + conv(tanh(a), in[2] * 0.2)};
+}
+
 std::vector<Shape> lstm_shapes(int64_t batch, int64_t time, int64_t features, int64_t units) {
   return {{batch, time, features}, {batch, units},     {batch, units},
           {features, 4 * units},   {units, 4 * units}, {4 * units}};
@@ -69,6 +92,11 @@ const std::vector<Case>& cases() {
       {"chain", {{64, 40, 96}, {64, 40, 96}, {96}, {64, 40, 1}}, chain_of},
       {"batch_norm", {{16, 20, 20, 24}, {24}, {24}}, batch_norm_of},
       {"max_pool", {{8, 21, 20, 24}}, max_pool_of},
+      {"sums", {{40, 64}, {64, 64}, {64}, {64, 64}}, sums_of},
+      {"residual_convs", {{2, 9, 10, 64}, {1, 1, 64, 32}, {1, 1, 32, 64}}, residual_convs_of},
+      {"stem", {{18, 124, 125, 3}, {7, 7, 3, 32}}, stem_of},
+      {"narrow_convs", {{4, 14, 15, 64}, {1, 1, 64, 96}}, narrow_convs_of},
+      {"wide_conv", {{2, 14, 14, 64}, {3, 3, 64, 96}, {96}, {96}, {2, 14, 14, 96}}, wide_conv_of},
   };
   return all;
 }

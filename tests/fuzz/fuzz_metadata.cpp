@@ -33,7 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   parse_key_values(text);
   WheelTag::parse(text);
   parse_pth_line(text);
-  read_source(text, true);
+  read_source(text, {});
   read_names(text);
+  syntax_trouble(text);
   return 0;
 }

@@ -4,6 +4,7 @@
 //   keras_io_tool convert MODEL OUT                load and save
 //   keras_io_tool weights MODEL WEIGHTS OUT        load, load weights from another file, save
 //   keras_io_tool board MODEL IN.npz FOLDER        two epochs of fit() with a TensorBoard callback
+//   keras_io_tool symbols OUT                      a model of x[...] and arithmetic on Symbols
 //   keras_io_tool names                            what there is and what is refused: lines "FAMILY NAME
 //   [REASON]"
 #include <cstdio>
@@ -40,9 +41,25 @@ int print_names() {
   return 0;
 }
 
+// Of two inputs (4, 6): what keras_io/test_written_models.py writes in Python.
+void save_symbols(const std::string& path) {
+  const Symbol x = Input({4, 6}, {.name = "x"}), y = Input({4, 6}, {.name = "y"});
+  const Symbol positive = absolute(x) + 1.0;
+  Model({x, y}, {x[{Slice{}, 0}], x[{Ellipsis, Slice{1, 3}}], x[{Slice{}, Slice{.step = 2}, -1}],
+                 x[{Slice{}, NewAxis, Slice{.step = -1}}], y / positive, 2.0 / positive, x / 3.0, 3.0 - x,
+                 power(positive, 2.0), power(positive, x), maximum(x, y) - minimum(x, y),
+                 matmul(x, transpose(y, {0, 2, 1})), exp(x) * sqrt(positive) + log(positive), mean(x, {1}),
+                 sum(square(x), {1, 2}, true), max(x, {-1}) + min(x, {-1})})
+      .save(path);
+}
+
 int run(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "names") return print_names();
   const std::string command = argc > 2 ? argv[1] : "";
+  if (command == "symbols" && argc == 3) {
+    save_symbols(argv[2]);
+    return 0;
+  }
   Model model = load_model(argc > 2 ? argv[2] : "");
   if (command == "convert" && argc == 4) {
     model.save(argv[3]);

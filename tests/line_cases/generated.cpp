@@ -21,6 +21,7 @@ Generated::Generated(uint32_t seed, int64_t scale) : random_(seed), scale_(scale
   rows = batch * (1 + below(2)) + below(batch);
   x_ = Tensor::full(DType::f32, sample_.inserted(0, rows), 0.5);
   y_ = Tensor::zeros(DType::f32, {rows, 3});
+  micro_batch = seed % 2 == 0 ? "never" : "auto";
   const MemoryForecast f = forecast(model, batch);
   const int64_t data = 4 * rows * (sample_.elements() + 3);
   line = f.total() - f.arena + data + f.arena * (20 + below(90)) / 100 + below(2) * 2 * f.programs;
@@ -28,7 +29,12 @@ Generated::Generated(uint32_t seed, int64_t scale) : random_(seed), scale_(scale
 
 void Generated::fit(const std::string& memory, std::vector<CallbackPtr> callbacks) {
   callbacks.push_back(LambdaCallback({.on_train_batch_begin = [&](int64_t) { ++batches; }}));
-  model.fit(x_, y_, {.batch_size = batch, .verbose = 0, .callbacks = std::move(callbacks), .memory = memory});
+  model.fit(x_, y_,
+            {.batch_size = batch,
+             .verbose = 0,
+             .callbacks = std::move(callbacks),
+             .memory = memory,
+             .micro_batch = micro_batch});
 }
 
 Sequential Generated::dense_network() {

@@ -17,6 +17,7 @@ class Generated {
   void fit(const std::string& memory = "", std::vector<CallbackPtr> callbacks = {});
 
   Model model;
+  std::string micro_batch;  // of the fit: "auto" for odd seeds
   int64_t batch = 0, rows = 0, batches = 0;
   // Of what the step needs beside its arena, with a share of the arena from 20 to 110 percent.
   int64_t line = 0;

@@ -1,6 +1,6 @@
 """Generated cases of (model, batch, line), each in a process of its own in a control group with a hard limit.
 
-    python3 tests/line_cases/run.py --program build/bin/line_case [--cases 300] [--first 0] [--scale 1] [--jobs 1]
+    python3 tests/line_cases/run.py --program build/bin/line_case [--cases 300] [--first 0] [--every 1] [--scale 1] [--jobs 1]
 
 A case trains with the process never above its line by the system's count (VmHWM), or is refused before the first batch and
 names a least line: with it the model trains, 5 percent below it is refused (line_case.cpp). The control group is one below our
@@ -72,6 +72,7 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--cases", type=int, default=300)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--every", type=int, default=1, help="of the seeds; 4: those whose line has no room beyond the forecast")
     parser.add_argument("--scale", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
     args = parser.parse_args()
@@ -79,8 +80,8 @@ def main():
     print(f"hard limits: {where[1]} below {where[0].parts[3]}" if where else "hard limits: none here, VmHWM alone", flush=True)
     counts = collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for seed, (verdict, text) in zip(range(args.first, args.first + args.cases),
-                                         pool.map(lambda s: run_case(args, s), range(args.first, args.first + args.cases))):
+        seeds = range(args.first, args.first + args.cases * args.every, args.every)
+        for seed, (verdict, text) in zip(seeds, pool.map(lambda s: run_case(args, s), seeds)):
             counts[verdict] += 1
             if verdict in ("killed", "failed"):
                 print(f"case {seed}: {text}", flush=True)

@@ -5,7 +5,10 @@
 
 namespace plimsoll::models {
 
-Tensor resnet50(Net& net, const Tensor& x);  // resnet50.cpp
+Tensor resnet50(Net& net, const Tensor& x);      // resnet50.cpp
+Tensor mobilenet_v2(Net& net, const Tensor& x);  // line_models.cpp
+Tensor unet(Net& net, const Tensor& x);
+Tensor vgg16(Net& net, const Tensor& x);
 
 namespace {
 
@@ -72,7 +75,7 @@ Tensor small_transformer(Net& net, const Tensor& x) {
   return net.dense(mean(encoder(net, net.embedding(x, 50, 32), 4), {1}), 10);
 }
 
-constexpr int kBenchModels = 8, kParityModels = 4;
+constexpr int kBenchModels = 8, kParityModels = 4, kLineModels = 4;
 
 std::span<const Model> all_models() {
   static const Model models[] = {
@@ -88,6 +91,10 @@ std::span<const Model> all_models() {
       {"parity_cnn", {14, 14, 3}, 16, 10, 0, small_cnn},
       {"parity_lstm", {12}, 16, 1, 50, small_lstm},
       {"parity_transformer", {12}, 16, 10, 50, small_transformer},
+      {"mobilenetv2_b16", {224, 224, 3}, 16, 10, 0, mobilenet_v2},
+      {"unet_b4", {128, 128, 3}, 4, 10, 0, unet},
+      {"vgg16_b16", {112, 112, 3}, 16, 10, 0, vgg16},
+      {"bert_b4", {128}, 4, 10, 30522, bert},
       {"mlp10_b1", {10}, 1, 1, 0, mlp10},
       {"resnet50_b1", {224, 224, 3}, 1, 10, 0, resnet50},
       {"resnet50_b256", {224, 224, 3}, 256, 10, 0, resnet50},
@@ -107,7 +114,9 @@ Tensor logits_of(const Model& model, Net& net, int64_t batch) {
 
 std::span<const Model> bench_models() { return all_models().first(kBenchModels); }
 std::span<const Model> parity_models() { return all_models().subspan(kBenchModels, kParityModels); }
-std::span<const Model> device_models() { return all_models().subspan(kBenchModels + kParityModels); }
+std::span<const Model> device_models() {
+  return all_models().subspan(kBenchModels + kParityModels + kLineModels);
+}
 
 const Model& get_model(std::string_view name) {
   for (const Model& model : all_models()) {

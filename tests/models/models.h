@@ -1,5 +1,5 @@
-// The models that benchmarks and tests train: those of the bench table and four small ones for parity with
-// PyTorch. Each is a function from inputs to logits; the loss is binary or sparse categorical
+// The models that benchmarks and tests train: those of the bench table, four small ones for parity with
+// PyTorch, and further ones to run under a memory line (bench/line_steps.cpp). Each is a function from inputs to logits; the loss is binary or sparse categorical
 // cross-entropy.
 #pragma once
 

@@ -83,10 +83,11 @@ Tensor Net::dense(const Tensor& x, int64_t units, std::string_view activation) {
 Tensor Net::conv2d(const Tensor& x, const Conv& c) {
   const std::string layer = begin("conv2d");
   const int64_t area = c.size * c.size;
-  const Tensor kernel =
-      glorot(layer, "kernel", {c.size, c.size, x.dim(-1), c.filters}, area * x.dim(-1), area * c.filters);
+  const Tensor kernel = glorot(layer, "kernel", {c.size, c.size, x.dim(-1) / c.groups, c.filters},
+                               area * x.dim(-1) / c.groups, area * c.filters / c.groups);
   ConvOptions options;
   options.strides = {c.stride, c.stride};
+  options.groups = c.groups;
   if (c.same) {
     const int64_t pad = (c.size - 1) / 2;
     options.pad_low = {pad, pad};

@@ -44,6 +44,7 @@ struct Conv {
   int64_t filters = 1;
   int64_t size = 3;
   int64_t stride = 1;
+  int64_t groups = 1;
   bool same = false;  // padding
   bool bias = true;
   std::string_view activation = "linear";

@@ -1,7 +1,12 @@
 """Every error says what to do next, on standard error, with a documented exit status."""
 
+import resource
+import subprocess
+import zipfile
+
 import numpy as np
 import pytest
+from conftest import PROGRAM
 
 TRAIN = ("train", "m.yaml", "--data", "d.npz")
 
@@ -83,3 +88,33 @@ def test_damaged_files_are_errors(trained):
     assert "line 3" in said and "'n.v.'" in said
     said = trained.run("train", "m.keras", "--data", "bad.csv", "--y", "label", "--skip-bad", "--epochs", 3).err
     assert said.count("1 record could not be read and was left out") == 1
+
+
+def limit_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+
+def test_a_limit_on_file_sizes_is_an_error_and_keeps_the_old_file(place):
+    place.run(*TRAIN, "--loss", "sparse_categorical_crossentropy", "--save", "m.keras")
+    before = (place.folder / "m.keras").read_bytes(), sorted(p.name for p in place.folder.iterdir())
+    for command in ((*TRAIN, "--loss", "sparse_categorical_crossentropy", "--save", "m.keras"), ("convert", "m.keras", "m.keras")):
+        done = subprocess.run([PROGRAM, *command], cwd=place.folder, capture_output=True, text=True, preexec_fn=limit_files)
+        assert done.returncode == 1 and "m.keras" in done.stderr, done
+        assert ((place.folder / "m.keras").read_bytes(), sorted(p.name for p in place.folder.iterdir())) == before
+
+
+def test_what_cannot_be_printed_is_an_error(place):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([PROGRAM, "inspect", "m.yaml"], cwd=place.folder, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1 and "No space left" in done.stderr
+
+
+def test_closed_descriptors_do_not_get_into_files(place):
+    done = subprocess.run(f"{PROGRAM} train m.yaml --data d.npz --loss sparse_categorical_crossentropy --save m.keras <&- >&- 2>&-",
+                          cwd=place.folder, shell=True)
+    assert done.returncode == 0 and zipfile.ZipFile(place.folder / "m.keras").testzip() is None
+
+
+def test_complex_numbers_are_refused_by_a_model_of_real_ones(place):
+    np.savez(place.folder / "c.npz", x=np.ones((8, 4), "complex64"), y=np.zeros(8, "int32"))
+    assert "complex64" in place.refused("train", "m.yaml", "--data", "c.npz", "--loss", "sparse_categorical_crossentropy")

@@ -4,7 +4,8 @@ HARMLESS may also be read."""
 import json
 
 MOST, LEAST = 2**63 - 1, -(2**63)
-HARMLESS = {"getitem_step", "inputs_twice", "nested", "wrappers_deep", "conv_strides", "norm_no_axis", "rnn_long", "name_path", "seed"}
+HARMLESS = {"getitem_step", "inputs_twice", "nested", "wrappers_deep", "conv_strides", "norm_no_axis", "rnn_long", "name_path", "seed",
+            "take_beyond", "roll_least"}
 
 
 def given(name="i", shape=(None, 3)):
@@ -108,6 +109,26 @@ def operations():
         "squeeze_list": operation("Squeeze", [1]),
         "transpose_twice": operation("Transpose", [0, 0]),
         "transpose_beyond": operation("Transpose", [0, 2**40]),
+        "repeat_overflow": operation("Repeat", 2**62, 1),
+        "tile_many": operation("Tile", [2**40]),
+        "tile_axes": operation("Tile", [1] * 100),
+        "split_beyond": operation("Split", [-1, 2**62]),
+        "split_into_none": operation("Split", 0),
+        "pad_huge": operation("Pad", [[0, 0], [2**62, 2**62]]),
+        "pad_ragged": operation("Pad", [[0], []]),
+        "slice_overflow": operation("Slice", [MOST, MOST], [MOST, MOST]),
+        "take_beyond": operation("Take", [2**31, -2**31], 1),
+        "one_hot_huge": operation("OneHot", 2**62),
+        "einsum_letters": operation("Einsum", subscripts="abcdef->fa"),
+        "einsum_twice": operation("Einsum", subscripts="aa->a"),
+        "einsum_absent": operation("Einsum", subscripts="ab->abz"),
+        "moveaxis_uneven": operation("Moveaxis", [0, 1], [0]),
+        "moveaxis_onto_one": operation("Moveaxis", [0, 1], [0, 0]),
+        "swapaxes_beyond": operation("Swapaxes", 0, 9),
+        "top_k_most": operation("TopK", MOST),
+        "roll_least": operation("Roll", LEAST, 1),
+        "tensordot_beyond": operation("Tensordot", 1.5, axes=MOST),
+        "numpy_unsound": operation("Add", {"class_name": "__numpy__", "config": {"value": [[1], 2], "dtype": "float99"}}),
         "getitem_most": operation("GetItem", [MOST]),
         "getitem_least": operation("GetItem", [LEAST]),
         "getitem_step": operation("GetItem", [part(0, MOST, MOST)]),

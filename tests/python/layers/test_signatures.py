@@ -26,11 +26,11 @@ VALUES = {
     "cells": [{"class_name": "LSTMCell", "config": {"units": 3}}],
     "addition_factor": [0.1, 0.2], "bin_boundaries": [0.5, 1.5], "factor": 0.25, "head_dim": 3, "height_factor": 0.25, "max_tokens": 9,
     "mode": "vertical", "num_key_value_heads": 2, "num_query_heads": 4, "num_tokens": 6, "output_size": 3, "use_scale": True,
-    "value_range": [0, 1], "width_factor": 0.2, "x_factor": [0.1, 0.2],
+    "value_range": [0, 1], "width_factor": 0.2, "x_factor": [0.1, 0.2], "fft_length": 64, "layers": [{"class_name": "LSTM", "config": {"units": 3}}],
 }
 # What a class needs beside that, or instead.
 ALSO = {"AdditiveAttention": {"use_scale": False}, "CategoryEncoding": {"num_tokens": 6}, "Discretization": {"bin_boundaries": [0.5, 1.5]},
-        "RandomCrop": {"seed": 3}, "RandomPosterization": {"factor": 3}}
+        "RandomCrop": {"seed": 3}, "RandomPosterization": {"factor": 3}, "STFTSpectrogram": {"mode": "real"}}
 
 
 def registered():
@@ -77,8 +77,7 @@ def keras_layer(keras, layer_class, values):
     def inner(value):
         return getattr(keras.layers, value["class_name"])(**value["config"])
     values = values | {key: inner(values[key]) for key in ("layer", "cell") if key in values}
-    if "cells" in values:
-        values = values | {"cells": [inner(value) for value in values["cells"]]}
+    values = values | {key: [inner(value) for value in values[key]] for key in ("cells", "layers") if key in values}
     return layer_class(**{key: tuple(v) if isinstance(v, list) else v for key, v in values.items()})
 
 
@@ -111,7 +110,7 @@ def test_yaml_takes_what_keras_takes(keras, tmp_path, name):
     # The short form is the first argument.
     if not names:
         assert "takes no argument" in convert(tmp_path, name, 3)
-    elif names[0] not in ("layer", "cell", "cells"):
+    elif names[0] not in ("layer", "layers", "cell", "cells"):
         value = ALSO.get(name, {}).get(names[0], VALUES[names[0]])
         short = convert(tmp_path, name, value)
         if len(required) > 1:
