@@ -1,10 +1,13 @@
 // What a step takes under a line: each model at 50, 30 and 20 % of the arena it has without one, and the
 // least there is.
-//   line_steps [--plan] [--rounds N] [--json FILE] [MODEL ...]
-// --plan: what the planner expects, without running. --json: one object per line, for bench/line.py.
+//   line_steps [--plan] [--peak] [--exact] [--rounds N] [--json FILE] [MODEL ...]
+// --plan: what the planner expects, without running. --peak: with what lies in the arena where it is fullest.
+// --exact: the batch is never cut. --json: one object per line, for bench/line.py.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,7 +34,7 @@ struct Contender {
 };
 
 struct Arguments {
-  bool plan = false;
+  bool plan = false, peak = false, exact = false;
   int rounds = 9;
   std::string json = {};
   std::vector<std::string> models = {};
@@ -71,18 +74,51 @@ void print_plan(const Contender& c, int64_t all, double planning, const MemoryRe
       static_cast<long long>(m.parts), planning);
 }
 
+// What lies in the arena at the step where that is most.
+void print_peak(const Graph& graph, CompileOptions options, const MemoryReport& m) {
+  options.memory = -1;
+  options.recipe = m.recipe;
+  const std::vector<ArenaSpan> spans = Program::compile(graph, options).timeline();
+  const auto at = [&](int64_t step) {
+    std::vector<ArenaSpan> list;
+    std::ranges::copy_if(spans, std::back_inserter(list),
+                         [&](const ArenaSpan& s) { return s.first <= step && step <= s.last; });
+    return list;
+  };
+  const auto sum = [](const std::vector<ArenaSpan>& list) {
+    int64_t bytes = 0;
+    for (const ArenaSpan& s : list) bytes += s.bytes;
+    return bytes;
+  };
+  int64_t fullest = 0;
+  for (const ArenaSpan& s : spans) {
+    if (sum(at(s.first)) > sum(at(fullest))) fullest = s.first;
+  }
+  std::vector<ArenaSpan> list = at(fullest);
+  std::ranges::stable_sort(list, std::greater(), &ArenaSpan::bytes);
+  for (const ArenaSpan& s : list) {
+    if (s.bytes < sum(list) / 100) break;
+    std::printf("        %8.2f MiB  %s%s, %s%s\n", static_cast<double>(s.bytes) / (1 << 20),
+                s.first == fullest ? "makes " : "", s.layer.c_str(), s.what.c_str(),
+                s.again ? ", again" : "");
+  }
+}
+
 // The smallest arena there is, bit by bit the same and with the batch cut.
-void print_least(const models::Model& model, int64_t all) {
+void print_least(const models::Model& model, int64_t all, const Arguments& a) {
   for (const bool cut : {false, true}) {
+    if (cut && a.exact) continue;
     models::Weights weights;
     CompileOptions options;
     options.memory = 0;
     options.micro_batch = cut;
-    const MemoryReport m = Program::forecast(models::train_graph(model, weights, model.batch), options);
+    const Graph graph = models::train_graph(model, weights, model.batch);
+    const MemoryReport m = Program::forecast(graph, options);
     std::printf("  least%s: arena %8.2f MiB (%5.1f %%)  expected %.3fx  %lld parts\n", cut ? " in parts" : "",
                 static_cast<double>(m.arena) / (1 << 20),
                 100.0 * static_cast<double>(m.arena) / static_cast<double>(all),
                 1 + m.extra_seconds / m.seconds, static_cast<long long>(m.parts));
+    if (a.peak) print_peak(graph, options, m);
   }
 }
 
@@ -96,11 +132,12 @@ void run_model(const models::Model& model, const Arguments& a) {
     const Graph graph = models::train_graph(model, c->weights, model.batch);
     CompileOptions options;
     if (share < 100) options.memory = all * share / 100;
-    options.micro_batch = true;
+    options.micro_batch = !a.exact;
     const auto start = Clock::now();
     const MemoryReport m = Program::forecast(graph, options);
     if (share == 100) all = m.arena;
     print_plan(*c, all, since(start), m);
+    if (a.peak) print_peak(graph, options, m);
     c->memory = m;
     if (m.fits && !a.plan) {
       options.recipe = m.recipe;
@@ -109,7 +146,7 @@ void run_model(const models::Model& model, const Arguments& a) {
     }
     list.push_back(std::move(c));
   }
-  print_least(model, all);
+  print_least(model, all, a);
   for (int round = 0; round < a.rounds; ++round) {
     for (const auto& c : list) {
       if (!c->program) continue;
@@ -141,6 +178,10 @@ Arguments parse(int argc, char** argv) {
     const std::string arg = argv[i];
     if (arg == "--plan")
       a.plan = true;
+    else if (arg == "--peak")
+      a.plan = a.peak = true;
+    else if (arg == "--exact")
+      a.exact = true;
     else if (arg == "--json" && i + 1 < argc)
       a.json = argv[++i];
     else if (arg == "--rounds" && i + 1 < argc)

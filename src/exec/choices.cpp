@@ -246,10 +246,17 @@ Choices::Ways* Choices::ways(size_t doublings) {
       w->plan = Plan();
       w->forgotten = true;
     }
-    const auto arena = [&](size_t i) { return static_cast<double>(ways_[i]->as_it_is.arena); };
+    // What stands between parts may be all rows of a value as it is, and yet can be made again by parts.
+    const auto helped = [&](size_t i) {
+      const auto less = [](int64_t now, int64_t before) {
+        return static_cast<double>(now) <= kLess * static_cast<double>(before);
+      };
+      return less(ways_[i]->as_it_is.arena, ways_[i - 1]->as_it_is.arena) ||
+             less(ways_[i]->floor, ways_[i - 1]->floor);
+    };
     ways_.push_back(std::move(w));
     const size_t last = ways_.size() - 1;
-    all_ = last > 1 && arena(last) > kLess * arena(last - 1) && arena(last - 1) > kLess * arena(last - 2);
+    all_ = last > 1 && !helped(last) && !helped(last - 1);
   }
   return doublings < ways_.size() ? ways_[doublings].get() : nullptr;
 }

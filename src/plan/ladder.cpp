@@ -14,10 +14,10 @@ namespace {
 
 // Each rung is this share of the one above.
 constexpr double kRung = 0.97;
-// Execs replayed in all, by all ways down: about a second at most.
-constexpr size_t kWork = 36'000'000;
-// How much more it is worth to drop what is used again late; each gives one plan, the cheapest is taken.
-constexpr double kFar[] = {0.0, 0.5, 1.0};
+// Execs replayed by one way down: about a second at most for all of them, of both orders.
+constexpr size_t kWork = 6'000'000;
+// Each gives one plan for a peak, the cheapest is taken: none is best for all graphs.
+constexpr WayDown kWays[] = {{.far = 0.0}, {.far = 0.5}, {.far = 1.0}, {.far = 0.5, .holds = true}};
 
 // What a core does and what memory gives, about: only how ops compare with each other matters.
 constexpr double kFlopsPerSecond = 40e9, kBytesPerSecond = 8e9, kSecondsPerCall = 1e-6;
@@ -90,23 +90,24 @@ Ladder::Ladder(const Graph& graph, std::vector<int64_t> scratch, const PlanOptio
   for (const Order& order : {graph_order(flow, EarlyUpdates::all), list_order(flow)}) {
     Replay replay(flow, order, scratch_of(flow, scratch_), seconds_of(flow, threads));
     orders_.push_back(peak_of(replay));
-    for (const double far : kFar) go_down(replay, far);
+    for (const WayDown& way : kWays) go_down(replay, way);
     keep_best();
   }
 }
 
 Ladder::Peak Ladder::peak_of(Replay& replay) {
-  replay.run(Replay::Drops(replay.gaps(), 0), SIZE_MAX);
+  const Replay::Drops none = replay.none();
+  replay.run(none, SIZE_MAX);
   Peak peak{.bytes = replay.peak()};
   std::vector<Replay::Idle> idle;
-  replay.idle_at(replay.peak_at(), idle);
+  replay.idle_at(replay.peak_at(), false, idle);
   for (const Replay::Idle& i : idle) peak.idle.push_back({i.bytes, replay.seconds_of_gap(i.gap)});
   std::ranges::sort(peak.idle, {}, [](const Idle& i) { return i.seconds / static_cast<double>(i.bytes); });
   return peak;
 }
 
-void Ladder::go_down(Replay& replay, double far) {
-  Recompute way(replay, far, kWork / (2 * std::size(kFar)));
+void Ladder::go_down(Replay& replay, const WayDown& chosen) {
+  Recompute way(replay, chosen, kWork);
   const auto add = [&] {
     rungs_.push_back({{replay.execs().begin(), replay.execs().end()}, replay.peak(), replay.extra_seconds()});
   };

@@ -16,6 +16,8 @@
 
 namespace plimsoll {
 
+struct WayDown;
+
 inline constexpr int64_t kNoLine = INT64_MAX;
 
 // A graph to run in place of another: a copy of it in the order of some execs.
@@ -67,7 +69,7 @@ class Ladder {
     std::vector<Idle> idle = {};  // the cheapest for its bytes first
   };
   static Peak peak_of(Replay& replay);
-  void go_down(Replay& replay, double far);
+  void go_down(Replay& replay, const WayDown& chosen);
   void keep_best();
   const Rung& planned(size_t i);
 

@@ -100,6 +100,34 @@ TEST(Ladder, NodesWithAnEffectRunOnce) {
   EXPECT_EQ(ladder.rung(*ladder.smallest()).extra_seconds, 0);
 }
 
+// A value is made of a smaller one that nobody else needs any more, and that takes long to make: to hold the
+// smaller one is what a gap of the larger costs.
+TEST(Ladder, WhatALargeValueIsMadeOfIsHeldForIt) {
+  Graph graph;
+  const int64_t n = 4096;
+  const auto shrunk = [&](ValueId v) {
+    for (int i = 0; i < 6; ++i) v = add(graph, kShrink, {v});
+    return v;
+  };
+  const ValueId x = graph.add_input("x", floats(n));
+  ValueId small = graph.add_input("small", floats(n / 64));
+  const ValueId w = variable(graph, n);
+  for (int i = 0; i < 40; ++i) small = add(graph, kMix, {small});
+  const ValueId large = add(graph, kAdd, {small, w});
+  const ValueId p = add(graph, kMix, {x, shrunk(add(graph, kMix, {large}))});
+  const ValueId q = add(graph, kMix, {p});
+  const ValueId between = shrunk(add(graph, kMix, {add(graph, kMix, {q, p}), q, p}));
+  graph.add_output("y", shrunk(add(graph, kMix, {large, between})));
+  const std::vector<int64_t> scratch(graph.nodes().size(), 0);
+  const int64_t all = Plan::make(graph, scratch).arena_bytes(), bytes = 4 * n;
+  ASSERT_GE(all, 5 * bytes);
+  Ladder ladder(graph, scratch, {});
+  const auto made = under(ladder, all - bytes * 9 / 10);
+  ASSERT_TRUE(made);
+  EXPECT_LT(made->extra_seconds, 0.1 * run_seconds(graph, 1));
+  check_plan(graph, scratch, plan_execs(graph, made->execs, scratch, {}));
+}
+
 // Of every line: what is planned for a smaller one has no larger arena and takes no less time, and the least
 // that is named is the first that does.
 void expect_monotone(const Graph& graph, const std::vector<int64_t>& scratch) {

@@ -86,6 +86,25 @@ TEST(MicroBatch, WhatLooksAcrossRowsRunsOnceOnAllOfThem) {
   EXPECT_NEAR(run_first(*cut, {counting({7, 5})}), run_first(g, {counting({7, 5})}), 1e-4);
 }
 
+// The sums of a batch normalisation need all rows of what comes before it, twice in each direction, but not
+// all at once: ranges are made again, those of the gradient from the pool's, which has a quarter of them.
+TEST(MicroBatch, RowsBeforeABatchNormalisationAreMadeAgain) {
+  Graph g;
+  const Tensor x = g.input("x", DType::f32, {32, 26, 26, 3});
+  const Tensor w = g.variable("w", counting({3, 3, 3, 32})), scale = g.variable("s", counting({32}));
+  const Tensor y = batch_norm(conv(x, w, {}), scale, scale, 1e-3)[0];
+  const Tensor loss = sum(square(max_pool(y, {.window = {2, 2}, .strides = {2, 2}})));
+  g.update(w, w - gradients(loss, {{w}})[0] * 0.01);
+  CompileOptions options;
+  const int64_t all = Program::forecast(g, options).arena;
+  options.memory = all * 3 / 10;
+  EXPECT_FALSE(Program::forecast(g, options).fits);
+  options.micro_batch = true;
+  const MemoryReport parts = Program::forecast(g, options);
+  EXPECT_TRUE(parts.fits);
+  EXPECT_LT(parts.extra_seconds, 1.0 * parts.seconds);
+}
+
 TEST(MicroBatch, AGradientLargerThanItsRowsIsMadeAtOnce) {
   Graph g;
   const Tensor x = g.input("x", DType::f32, {4, 100});

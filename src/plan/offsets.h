@@ -22,7 +22,8 @@ struct Offsets {
 
 inline constexpr int64_t kOffsetAlignment = 64;
 
-// Greedy best fit over three orders (size, size x lifetime, lifetime), the best of them. Requires: first <=
+// Greedy best fit over three orders (size, size x lifetime, lifetime), the best of them; where that is above
+// the largest sum alive, also over orders in which what lay highest comes first. Requires: first <=
 // last. Throws Error{invalid_argument} if a size is negative or the sum of all overflows.
 Offsets assign_offsets(std::span<const OffsetItem> items);
 

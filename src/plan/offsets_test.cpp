@@ -97,6 +97,18 @@ TEST(Offsets, TinyCasesAreCloseToTheOptimum) {
   EXPECT_GE(met, kRounds * 95 / 100);
 }
 
+TEST(Offsets, AHundredItemsNeedLittleMoreThanTheMostThatIsAlive) {
+  std::mt19937 random(3);
+  constexpr int kRounds = 100;
+  double above = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto items = random_items(random, 100, 50, 5000);
+    const auto bound = static_cast<double>(live_bytes_bound(items));
+    above += static_cast<double>(assign_offsets(items).total) / bound - 1;
+  }
+  EXPECT_LT(above / kRounds, 0.015);
+}
+
 TEST(Offsets, AChainNeedsTwoBuffers) {
   std::vector<OffsetItem> items;
   for (int i = 0; i < 100; ++i) items.push_back({1000, i, i + 1});

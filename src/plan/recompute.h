@@ -9,11 +9,16 @@
 
 namespace plimsoll {
 
+struct WayDown {
+  double far = 0;      // how much more a value is worth dropping whose next use is far away
+  bool holds = false;  // smaller ones may be held for it
+};
+
 class Recompute {
  public:
-  // `far`: how much more a value is worth dropping whose next use is far away; `work`: execs that may be
-  // replayed, which is time that does not depend on the clock. `replay` must outlive this.
-  Recompute(Replay& replay, double far, size_t work);
+  // `work`: execs that may be replayed, which is time that does not depend on the clock. `replay` must
+  // outlive this.
+  Recompute(Replay& replay, const WayDown& way, size_t work);
 
   // Goes on dropping until the replay's peak is at most `target`, then takes back what turned out not to be
   // needed for that; false if there is nothing left to drop that helps. The replay then speaks of the lowest
@@ -22,11 +27,13 @@ class Recompute {
 
  private:
   bool drop_some(int64_t target);
+  void drop(const Replay::Idle& idle);
+  void take_back(uint32_t gap);
   void undo(int64_t target);
   bool replay();
 
   Replay& replay_;
-  double far_;
+  WayDown way_;
   size_t work_left_;
   size_t undo_work_;  // of it, for one target
   Replay::Drops drops_;

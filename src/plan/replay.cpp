@@ -12,6 +12,8 @@ namespace {
 constexpr int kDeepest = 2000;
 // How many nodes seconds_to_make() looks at.
 constexpr size_t kEstimated = 32;
+// How many times smaller a value must be to be held in place of another.
+constexpr int64_t kWorthHolding = 2;
 
 int64_t aligned(int64_t bytes) {
   return (bytes + kOffsetAlignment - 1) / kOffsetAlignment * kOffsetAlignment;
@@ -67,7 +69,35 @@ bool Replay::can_drop(ValueId root) const { return flow_.node(maker_[root]).op->
 bool Replay::may_go(ValueId root) const {
   const State& s = state_[root];
   if (s.pins > 0 || s.stay == kNone) return false;
-  return s.use > uses(root) || s.drops < (*drops_)[first_gap_[root] + s.use - 1];
+  return s.use > uses(root) ? s.holds == 0 : s.drops < times(gap(root));
+}
+
+void Replay::begin_holds() {
+  hold_ended_.assign(drops_->holds.size(), false);
+  ended_.clear();
+  for (const Hold& h : drops_->holds) {
+    ++state_[h.root].holds;
+    state_[root_of_gap_[h.gap]].holding = true;
+  }
+}
+
+void Replay::end_holds(uint32_t gap) {
+  const std::vector<Hold>& holds = drops_->holds;
+  for (auto h = std::ranges::lower_bound(holds, gap, {}, &Hold::gap); h != holds.end() && h->gap == gap;
+       ++h) {
+    const auto i = static_cast<size_t>(h - holds.begin());
+    if (hold_ended_[i]) continue;
+    hold_ended_[i] = true;
+    --state_[h->root].holds;
+    ended_.push_back(h->root);
+  }
+}
+
+void Replay::release_ended() {
+  for (const ValueId root : ended_) {
+    if (may_go(root)) release(root);
+  }
+  ended_.clear();
 }
 
 void Replay::arrive(ValueId root) {
@@ -100,8 +130,8 @@ int64_t Replay::taken_over(Run r) const {
       if (i >= node.inputs.size()) break;
       const ValueId root = flow_.root(node.inputs[i]);
       if (!in_arena(root) || bytes_[root] < bytes_[out] || state_[root].pins != 1) continue;
-      State after = state_[root];
-      const bool dies = after.use > uses(root) || after.drops < (*drops_)[first_gap_[root] + after.use - 1];
+      const State& s = state_[root];
+      const bool dies = s.use > uses(root) ? s.holds == 0 : s.drops < times(gap(root));
       if (!dies) continue;
       used |= uint64_t{1} << i;
       sum += bytes_[out];
@@ -131,6 +161,7 @@ bool Replay::execute(Run r, bool again, ValueId wanted, int depth) {
   for (const ValueId root : inputs) {
     if (here > began) busy_.push_back({state_[root].stay, began, here});
     if (again) continue;
+    if (state_[root].holding) end_holds(gap(root));
     ++state_[root].use;
     state_[root].drops = 0;
   }
@@ -144,8 +175,10 @@ bool Replay::execute(Run r, bool again, ValueId wanted, int depth) {
     // Made beside what was wanted: kept if it would have to be made again otherwise.
     const bool kept =
         !again || v == wanted ||
-        (s.stay == kNone && s.use > 0 && s.use <= uses(v) && s.drops >= (*drops_)[first_gap_[v] + s.use - 1]);
+        (s.stay == kNone && s.use > 0 && s.use <= uses(v) && s.drops >= times(gap(v)));
     if (kept && s.stay == kNone) arrive(v);
+    // It is not dropped once more.
+    if (again && s.holding && s.use > 0 && s.use <= uses(v) && s.drops >= times(gap(v))) end_holds(gap(v));
   }
   execs_.push_back({r, again});
   if (again) extra_ += seconds_[r];
@@ -160,6 +193,7 @@ bool Replay::execute(Run r, bool again, ValueId wanted, int depth) {
   for (const ValueId v : node.outputs) {
     if (v != wanted && in_arena(v) && may_go(v)) release(v);
   }
+  release_ended();
   return true;
 }
 
@@ -172,6 +206,7 @@ bool Replay::run(const Drops& drops, size_t most) {
   exec_of_step_.clear();
   stays_.clear();
   busy_.clear();
+  begin_holds();
   live_ = peak_ = 0;
   peak_at_ = 0;
   extra_ = 0;
@@ -209,7 +244,7 @@ double Replay::seconds_to_make(ValueId root, uint32_t exec) const {
   return sum;
 }
 
-void Replay::idle_at(size_t at, std::vector<Idle>& list) const {
+void Replay::idle_at(size_t at, bool holds, std::vector<Idle>& list) const {
   list.clear();
   const auto exec = static_cast<uint32_t>(at);
   std::vector<bool> waits(stays_.size(), false);
@@ -226,9 +261,31 @@ void Replay::idle_at(size_t at, std::vector<Idle>& list) const {
     const auto next = std::find_if(begin, end, [&](uint32_t step) { return exec_of_step_[step] > exec; });
     if (next == end) continue;
     const uint32_t q = exec_of_step_[*next];
-    list.push_back(
-        {root, static_cast<uint32_t>(next - gap_end_.begin()), q, bytes_[root], seconds_to_make(root, q)});
+    Idle plain{root, static_cast<uint32_t>(next - gap_end_.begin()), q, bytes_[root],
+               seconds_to_make(root, q)};
+    list.push_back(holds ? cheapest(std::move(plain), exec) : std::move(plain));
   }
+}
+
+// The same, or with holds on small values that are not there any more at its next use, where that takes less
+// time for the bytes it brings at the exec `at`.
+Replay::Idle Replay::cheapest(Idle plain, uint32_t at) const {
+  Idle held{plain.root, plain.gap, plain.next, plain.bytes, 0};
+  std::vector<Run> made = {maker_[plain.root]};
+  for (size_t i = 0; i < made.size(); ++i) {
+    held.seconds += seconds_[made[i]];
+    for (const ValueId in : reads(made[i])) {
+      if (alive_at(in, plain.next) || std::ranges::find(held.held, in) != held.held.end()) continue;
+      if (kWorthHolding * bytes_[in] <= plain.bytes) {
+        held.held.push_back(in);
+        if (!alive_at(in, at)) held.bytes -= bytes_[in];
+      } else if (made.size() < kEstimated && std::ranges::find(made, maker_[in]) == made.end()) {
+        made.push_back(maker_[in]);
+      }
+    }
+  }
+  const auto worth = [](const Idle& i) { return static_cast<double>(i.bytes) / i.seconds; };
+  return !held.held.empty() && worth(held) > worth(plain) ? held : plain;
 }
 
 }  // namespace plimsoll

@@ -31,12 +31,22 @@ class Replay {
   // A gap is the time between two uses of a value in the order given. How often the value is dropped in each:
   // 0: it is kept; 1: dropped once, and kept from when it is made again, be it for its own next use or for
   // that of another value; 2: dropped then as well, and so on.
-  using Drops = std::vector<uint16_t>;
+  // A hold keeps another value, which it is made of, beyond its own last use until that gap ends: it may be
+  // smaller, and not be had again without half of what came before.
+  struct Hold {
+    uint32_t gap;
+    ValueId root;
+    auto operator<=>(const Hold&) const = default;
+  };
+  struct Drops {
+    std::vector<uint16_t> times;     // by gap
+    std::vector<Hold> holds = {};  // sorted
+  };
 
   // One entry of `scratch` (bytes) and `seconds` per run.
   Replay(const Dataflow& flow, const Order& order, std::vector<int64_t> scratch, std::vector<double> seconds);
 
-  size_t gaps() const { return gap_count_; }
+  Drops none() const { return {std::vector<uint16_t>(gap_count_, 0)}; }
   // Runs the order with these drops; all that follows speaks of the last such call. False if it makes more
   // execs than `most`, or values again that need too many others.
   bool run(const Drops& drops, size_t most);
@@ -52,9 +62,11 @@ class Replay {
     uint32_t gap;
     uint32_t next;  // the exec of its next use
     int64_t bytes;
-    double seconds;  // to make it again then, about
+    double seconds;                  // to make it again then, about
+    std::vector<ValueId> held = {};  // so that it takes no more
   };
-  void idle_at(size_t exec, std::vector<Idle>& list) const;
+  // `holds`: these may be asked for.
+  void idle_at(size_t exec, bool holds, std::vector<Idle>& list) const;
   // Of the node that makes the value of this gap.
   double seconds_of_gap(uint32_t gap) const { return seconds_[maker_[root_of_gap_[gap]]]; }
 
@@ -64,6 +76,8 @@ class Replay {
     uint32_t use = 0;    // uses so far, its making with them
     uint16_t drops = 0;  // in the present gap
     uint16_t pins = 0;
+    uint16_t holds = 0;
+    bool holding = false;  // others, in one of its gaps
     uint32_t stay = kNone;  // kNone: not in the arena
   };
   struct Busy {
@@ -76,7 +90,12 @@ class Replay {
     return {reads_.data() + first_read_[r], reads_.data() + first_read_[r + 1]};
   }
   uint32_t uses(ValueId root) const { return first_gap_[root + 1] - first_gap_[root]; }
+  uint32_t gap(ValueId root) const { return first_gap_[root] + state_[root].use - 1; }
+  uint16_t times(uint32_t gap) const { return drops_->times[gap]; }
   bool may_go(ValueId root) const;
+  void begin_holds();
+  void end_holds(uint32_t gap);
+  void release_ended();
   bool need(ValueId root, int depth);
   bool execute(Run r, bool again, ValueId wanted, int depth);
   void arrive(ValueId root);
@@ -84,6 +103,7 @@ class Replay {
   int64_t taken_over(Run r) const;
   bool alive_at(ValueId root, uint32_t exec) const;
   double seconds_to_make(ValueId root, uint32_t exec) const;
+  Idle cheapest(Idle plain, uint32_t at) const;
 
   const Dataflow& flow_;
   Order order_;
@@ -100,6 +120,8 @@ class Replay {
 
   // Of the last run().
   const Drops* drops_ = nullptr;
+  std::vector<bool> hold_ended_;  // by hold
+  std::vector<ValueId> ended_;    // whose holds the present exec has ended
   size_t most_ = 0;
   std::vector<State> state_;
   std::vector<Exec> execs_;

@@ -243,6 +243,10 @@ TEST(Conv, ProductsOverPointsMatchTheReference) {
   }
 }
 
+const std::pair<Pass, PrepareFn> kWinograd[] = {{Pass::forward, winograd::prepare_conv},
+                                                {Pass::grad_input, winograd::prepare_conv_grad_input},
+                                                {Pass::grad_filter, winograd::prepare_conv_grad_filter}};
+
 TEST(Conv, WinogradMatchesDoubleLoopsOnEveryTargetAndForAnyThreads) {
   const std::vector<Sample> windows = {
       {{2, 8, 6, 32}, {3, 3, 32, 64}, {}, {1, 1}, {1, 1}},
@@ -252,12 +256,7 @@ TEST(Conv, WinogradMatchesDoubleLoopsOnEveryTargetAndForAnyThreads) {
       {{1, 1, 2, 32}, {3, 3, 32, 32}, {}, {1, 3}, {4, 1}},
       {{2, 30, 31, 32}, {3, 3, 32, 96}, {}, {1, 1}, {1, 1}},
   };
-  const std::pair<Pass, PrepareFn> passes[] = {
-      {Pass::forward, winograd::prepare_conv},
-      {Pass::grad_input, winograd::prepare_conv_grad_input},
-      {Pass::grad_filter, winograd::prepare_conv_grad_filter},
-  };
-  for (const auto& entry : passes) {
+  for (const auto& entry : kWinograd) {
     const Pass pass = entry.first;
     const PrepareFn prepare = entry.second;
     for (const Sample& s : windows) {
@@ -278,16 +277,26 @@ TEST(Conv, WinogradMatchesDoubleLoopsOnEveryTargetAndForAnyThreads) {
   }
 }
 
-// A large kernel and few tiles: many threads share all of them, and each reads its part of the kernel.
+// A large kernel and few tiles: many threads share all of them, and each reads its part of the kernel. The
+// second is transformed in groups, of which the last is smaller.
 TEST(Conv, WinogradGivesManyThreadsTheSame) {
-  const Sample s{{2, 7, 9, 128}, {3, 3, 128, 160}, {}, {1, 1}, {1, 1}};
-  for (const auto& [pass, prepare] : {std::pair<Pass, PrepareFn>{Pass::forward, winograd::prepare_conv},
-                                      {Pass::grad_input, winograd::prepare_conv_grad_input},
-                                      {Pass::grad_filter, winograd::prepare_conv_grad_filter}}) {
-    const Trial<float> t(s, pass, true);
-    const std::vector<float> one = t.run(prepare, 1);
-    expect_near(one, t.expected(), kConvTolerance, s);
-    for (const int threads : {2, 8, 16, 33}) EXPECT_EQ(one, t.run(prepare, threads)) << threads;
+  for (const Sample& s : {Sample{{2, 7, 9, 128}, {3, 3, 128, 160}, {}, {1, 1}, {1, 1}},
+                          Sample{{2, 11, 9, 512}, {3, 3, 512, 320}, {}, {1, 1}, {1, 1}}}) {
+    for (const auto& [pass, prepare] : kWinograd) {
+      const Trial<float> t(s, pass, true);
+      const std::vector<float> one = t.run(prepare, 1);
+      expect_near(one, t.expected(), kConvTolerance, s);
+      for (const int threads : {2, 8, 16, 33}) EXPECT_EQ(one, t.run(prepare, threads)) << threads;
+    }
+  }
+}
+
+// The 16 matrices of a kernel of 1024 by 1024 have 64 MiB, and would be the peak of a whole network.
+TEST(Conv, WinogradOfAWideLayerWorksInLittle) {
+  for (const auto& [pass, prepare] : kWinograd) {
+    const Trial<float> t({{4, 8, 8, 1024}, {3, 3, 1024, 1024}, {}, {1, 1}, {1, 1}}, pass);
+    const std::vector<TensorType> in = t.in(), out = t.out();
+    EXPECT_LT(prepare({in, out, t.attrs, 2}).scratch, 16 << 20);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "device/cpu/winograd_tiles.h"
 
+#include <algorithm>
+
 #include "device/cpu/gemm_kernels.h"
 #include "plimsoll/error.h"
 
@@ -7,6 +9,8 @@ namespace plimsoll::winograd {
 namespace {
 
 constexpr int64_t kMostWeights = int64_t{1} << 32;  // with which no size here comes near its type's limit
+constexpr int64_t kGroupBytes = 4 << 20;  // of the matrices made at a time, as long as
+constexpr int64_t kGroup = 128;           // so many filters share what the tiles' transforms cost
 constexpr int64_t kLeadTiles = 48;  // fewer do not pay for a kernel that has grown from 9 points to 16
 
 bool suits(const ConvGeometry& g, DType dtype) {
@@ -20,6 +24,12 @@ bool suits(const ConvGeometry& g, DType dtype) {
 }
 
 }  // namespace
+
+int64_t filters_at_once(int64_t channels, int64_t filters, int64_t panel) {
+  const int64_t most = std::max(kGroup, kGroupBytes / (kProducts * kFloat * channels));
+  const int64_t panels = divide_up(filters, panel), groups = divide_up(filters, most);
+  return divide_up(panels, groups) * panel;
+}
 
 void require_suited(const ConvGeometry& g, DType dtype) {
   if (suits(g, dtype)) return;

@@ -56,6 +56,10 @@ struct Tiles {
   }
 };
 
+// How many filters of that many channels (or the other way round) the 16 matrices are made for at a time, a
+// multiple of `panel`: those of wide layers have tens of megabytes, which no cache holds.
+int64_t filters_at_once(int64_t channels, int64_t filters, int64_t panel);
+
 // Throws Error{unsupported} unless it is a plain 3x3 convolution of float32 whose channels and filters fill
 // the products' panels.
 void require_suited(const ConvGeometry& g, DType dtype);
