@@ -143,7 +143,8 @@ void check_both_ways(const std::string& name, const Layer& layer, double high = 
     for (int64_t i = 0; i < x.dim(0); ++i) {
       const bool one = difference(image(y, i), image(ways[0], i), 1e-5).empty();
       const bool other = difference(image(y, i), image(ways[1], i), 1e-5).empty();
-      ASSERT_TRUE(one != other) << name << " " << i << ": " << difference(image(y, i), image(ways[0], i), 1e-5);
+      ASSERT_TRUE(one != other) << name << " " << i << ": "
+                                << difference(image(y, i), image(ways[0], i), 1e-5);
       ++met[other];
     }
   }

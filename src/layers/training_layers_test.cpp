@@ -54,8 +54,8 @@ TEST(Dropout, SharesItsDrawAlongAxesOfOne) {
   const Tensor steps = run_layer(SpatialDropout1D(0.5, {.seed = 3}), ones({4, 5, 6}), true);
   EXPECT_EQ(bit_difference(steps, broadcast_to(slice(steps, {0, 0, 0}, {4, 1, 6}), steps.shape())), "");
   const Tensor volumes = run_layer(SpatialDropout3D(0.5, {.seed = 3}), ones({4, 3, 2, 5, 6}), true);
-  EXPECT_EQ(bit_difference(volumes, broadcast_to(slice(volumes, {0, 0, 0, 0, 0}, {4, 1, 1, 1, 6}),
-                                                 volumes.shape())),
+  EXPECT_EQ(bit_difference(volumes,
+                           broadcast_to(slice(volumes, {0, 0, 0, 0, 0}, {4, 1, 1, 1, 6}), volumes.shape())),
             "");
   for (const Tensor& y : {channels, steps, volumes}) {
     EXPECT_GT(share_of_zeros(y), 0.1);

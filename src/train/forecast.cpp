@@ -1,9 +1,14 @@
 // forecast(model, batch_size, memory).
+#include <algorithm>
+
+#include "common/bytes.h"
 #include "common/no_memory.h"
 #include "data/settings.h"
+#include "device/device.h"
 #include "memory/budget.h"
 #include "memory/planning.h"
 #include "memory/resident.h"
+#include "plimsoll/devices.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
 #include "plimsoll/model.h"
@@ -22,6 +27,26 @@ TensorType batch_type(const Symbol& s, int64_t batch, bool drop_last, DType dtyp
             "' has a size that is not known before there is data");
   }
   return {dtype, Shape(sizes)};
+}
+
+// "2GiB", "cuda:0=2GiB" or both: the line of what the model runs on, the host's if that is the CPU. The
+// host's says nothing about a step on a device.
+int64_t line_in(const std::string& memory, const Trainer& trainer) {
+  int64_t host = account::kNoLimit, device = account::kNoLimit;
+  for (std::string_view rest = memory; !rest.empty();) {
+    const std::string_view one = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+    const size_t equals = one.find('=');
+    if (equals == std::string_view::npos) {
+      host = parse_memory(one);
+      continue;
+    }
+    const std::shared_ptr<Device> named = find_device(one.substr(0, equals));
+    require(named != nullptr, "memory", "expected a line of the host without a name, got '", one, "'");
+    const int64_t bytes = parse_bytes(one.substr(equals + 1), named->memory().total);
+    if (named == trainer.device()) device = bytes;
+  }
+  return trainer.device() ? device : host;
 }
 
 // Steps are planned with all updates held back, as the NaN watch may ask.
@@ -58,11 +83,11 @@ MemoryForecast forecast(const Model& model, int64_t batch_size, const std::strin
   ModelBody& body = model.body();
   require(body.trainer.compiled(), "forecast", "the model is not compiled");
   require(!model.inputs().empty(), "forecast", "the model does not know its inputs; begin it with an Input");
-  const int64_t line = memory.empty() ? account::kNoLimit : parse_memory(memory);
+  const int64_t line = line_in(memory, body.trainer);
   const account::Planning planning;
   // What is made under a line is made otherwise: without kept copies of weights.
   std::optional<BudgetScope> scope;
-  if (!memory.empty()) {
+  if (!body.trainer.device() && line != account::kNoLimit) {
     scope.emplace(std::make_shared<Budget>(line));
     Budget::current()->set_refusing(false);
   }

@@ -153,8 +153,12 @@ TEST(Callbacks, AreCalledAsKerasCallsThem) {
 
 // ---- what the callbacks of Keras do, fed with the same numbers
 
-double number(const Json& c, const char* name, double otherwise) { return c["arguments"].value(name, otherwise); }
-int64_t whole(const Json& c, const char* name, int64_t otherwise) { return c["arguments"].value(name, otherwise); }
+double number(const Json& c, const char* name, double otherwise) {
+  return c["arguments"].value(name, otherwise);
+}
+int64_t whole(const Json& c, const char* name, int64_t otherwise) {
+  return c["arguments"].value(name, otherwise);
+}
 
 CallbackPtr early_stopping(const Json& c) {
   EarlyStoppingOptions o{.monitor = "score", .min_delta = number(c, "min_delta", 0), .mode = "min"};
@@ -245,7 +249,8 @@ TEST(Callbacks, DoWhatThoseOfKerasDo) {
     for (size_t i = 0; i < rates.size(); ++i)
       EXPECT_NEAR(rates[i], c["rates"][i].get<double>(), 1e-6 * rates[i]) << "after epoch " << i;
     for (const auto& [key, want] : c["history"].items()) {
-      for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(h[key].at(i), want[i].get<double>(), 1e-5) << key << i;
+      for (size_t i = 0; i < want.size(); ++i)
+        EXPECT_NEAR(h[key].at(i), want[i].get<double>(), 1e-5) << key << i;
     }
     const std::vector<Tensor> weights = model.get_weights();
     for (size_t w = 0; w < c["weights"].size(); ++w) {
