@@ -1,17 +1,13 @@
 // forecast(model, batch_size, memory).
-#include <algorithm>
-
-#include "common/bytes.h"
 #include "common/no_memory.h"
 #include "data/settings.h"
-#include "device/device.h"
 #include "memory/budget.h"
 #include "memory/planning.h"
 #include "memory/resident.h"
-#include "plimsoll/devices.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
 #include "plimsoll/model.h"
+#include "train/lines.h"
 #include "train/model_body.h"
 #include "train/step_plan.h"
 
@@ -29,24 +25,13 @@ TensorType batch_type(const Symbol& s, int64_t batch, bool drop_last, DType dtyp
   return {dtype, Shape(sizes)};
 }
 
-// "2GiB", "cuda:0=2GiB" or both: the line of what the model runs on, the host's if that is the CPU. The
-// host's says nothing about a step on a device.
+// Of what the model runs on. The host's line says nothing about a step on a device.
 int64_t line_in(const std::string& memory, const Trainer& trainer) {
-  int64_t host = account::kNoLimit, device = account::kNoLimit;
-  for (std::string_view rest = memory; !rest.empty();) {
-    const std::string_view one = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
-    const size_t equals = one.find('=');
-    if (equals == std::string_view::npos) {
-      host = parse_memory(one);
-      continue;
-    }
-    const std::shared_ptr<Device> named = find_device(one.substr(0, equals));
-    require(named != nullptr, "memory", "expected a line of the host without a name, got '", one, "'");
-    const int64_t bytes = parse_bytes(one.substr(equals + 1), named->memory().total);
-    if (named == trainer.device()) device = bytes;
+  int64_t line = account::kNoLimit;
+  for (const LineOf& l : lines_in(memory)) {
+    if (l.device == trainer.device()) line = l.bytes;
   }
-  return trainer.device() ? device : host;
+  return line;
 }
 
 // Steps are planned with all updates held back, as the NaN watch may ask.
