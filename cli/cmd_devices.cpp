@@ -39,7 +39,8 @@ void print_tensorflow() {
 void run() {
   for (const plimsoll::DeviceInfo& device : plimsoll::devices()) {
     if (!device.problem.empty()) {
-      fmt::print("{}: cannot be used: {}\n  plug-in: {}\n", device.name, device.problem, device.library);
+      fmt::print("{}: cannot be used: {}\n", device.name, device.problem);
+      if (!device.library.empty()) fmt::print("  plug-in: {}\n", device.library);
       continue;
     }
     fmt::print("{}: {}\n", device.name, device.description);

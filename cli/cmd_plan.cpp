@@ -56,6 +56,17 @@ std::string as_json(const MemoryForecast& f, int64_t batch, int64_t held) {
             {"time", times(f.extra_seconds, f)},
             {"time_bound", times(f.least_extra, f)}};
   if (held != 0) j["held_updates"] = held;
+  if (!f.device.empty()) {
+    const MemoryForecast::OnDevice& d = f.on_device;
+    j["on_device"] = {{"device", f.device},
+                      {"bytes", d.total()},
+                      {"kinds",
+                       {{"weights", d.weights},
+                        {"state", d.state},
+                        {"arena", d.arena},
+                        {"constants", d.constants},
+                        {"data", d.data}}}};
+  }
   if (f.line > 0) {
     j["line"] = f.line;
     j["least_line"] = f.least;
@@ -65,20 +76,22 @@ std::string as_json(const MemoryForecast& f, int64_t batch, int64_t held) {
 }
 
 std::string line_text(const MemoryForecast& f) {
-  std::string text = fmt::format("line: {}: {}\n", memory_text(f.line), f.fits ? "fits" : "does not fit");
+  std::string text = fmt::format("line{}: {}: {}\n", f.device.empty() ? "" : " of " + f.device,
+                                 memory_text(f.line), f.fits ? "fits" : "does not fit");
+  const int64_t arena = f.device.empty() ? f.arena : f.on_device.arena;
   if (f.parts > 1) {
     text += fmt::format(
         "  arena {} instead of {}: each batch is trained in {} parts, {:.2f} times the time of a step "
         "expected. "
         "Results equal those of whole batches to rounding, not bit by bit; --micro-batch never refuses "
         "instead\n",
-        memory_text(f.arena), memory_text(f.unlimited), f.parts, times(f.extra_seconds, f));
+        memory_text(arena), memory_text(f.unlimited), f.parts, times(f.extra_seconds, f));
   } else if (f.again > 0) {
     text += fmt::format(
         "  arena {} instead of {}: {} operations run again, {:.2f} times the time of a step expected (no "
         "plan of this "
         "order takes less than {:.2f})\n",
-        memory_text(f.arena), memory_text(f.unlimited), f.again, times(f.extra_seconds, f),
+        memory_text(arena), memory_text(f.unlimited), f.again, times(f.extra_seconds, f),
         times(f.least_extra, f));
   }
   text +=
@@ -140,7 +153,8 @@ void cmd_plan(CLI::App& app) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_option("--memory", a->memory,
-                      "The line, of the whole process: 2GiB, 60%. Exits with 3 if the step cannot fit");
+                      "The line, of the whole process: 2GiB, 60%; of the device that it is planned for: "
+                      "cuda:0=4GiB. Exits with 3 if the step cannot fit");
   command
       ->add_option("--micro-batch", a->micro_batch,
                    "never: a batch that fits in no exact way does not fit; auto: it is trained in parts")

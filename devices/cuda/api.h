@@ -1,6 +1,7 @@
 // What this plug-in uses of NVIDIA's libraries, declared here so that it builds where no toolkit is
-// installed: the driver (libcuda), NVRTC, cuBLASLt and cuDNN. Their binary interfaces are stable within a
-// major version; abi_check.cpp compares these declarations with NVIDIA's headers where those are there.
+// installed: the driver (libcuda), NVML (which comes with it), NVRTC, cuBLASLt and cuDNN. Their binary
+// interfaces are stable within a major version; abi_check.cpp compares these declarations with NVIDIA's
+// headers where those are there.
 #pragma once
 
 #include <cstddef>
@@ -81,7 +82,24 @@ inline constexpr int kCaptureThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_
   X(graph_instantiate, cuGraphInstantiateWithFlags, (CUgraphExec*, CUgraph, unsigned long long))          \
   X(graph_launch, cuGraphLaunch, (CUgraphExec, CUstream))                                                 \
   X(graph_exec_destroy, cuGraphExecDestroy, (CUgraphExec))                                                \
-  X(graph_destroy, cuGraphDestroy, (CUgraph))
+  X(graph_destroy, cuGraphDestroy, (CUgraph))                                                             \
+  X(bus_id, cuDeviceGetPCIBusId, (char*, int, CUdevice))
+
+// ---- NVML: who uses a GPU; all return 0 on success
+
+struct nvmlDevice_st;
+using NvmlDevice = nvmlDevice_st*;
+struct NvmlProcess {
+  unsigned pid;
+  unsigned long long bytes;
+  unsigned gpu_instance, compute_instance;
+};
+
+#define PLIMSOLL_CUDA_NVML(X)                                                \
+  X(init, nvmlInit_v2, ())                                                   \
+  X(shutdown, nvmlShutdown, ())                                              \
+  X(device_at, nvmlDeviceGetHandleByPciBusId_v2, (const char*, NvmlDevice*)) \
+  X(processes, nvmlDeviceGetComputeRunningProcesses_v3, (NvmlDevice, unsigned*, NvmlProcess*))
 
 // ---- NVRTC: all return 0 on success
 
@@ -97,7 +115,9 @@ using nvrtcProgram = _nvrtcProgram*;
   X(code_size, nvrtcGetCUBINSize, (nvrtcProgram, size_t*))                                  \
   X(code, nvrtcGetCUBIN, (nvrtcProgram, char*))                                             \
   X(log_size, nvrtcGetProgramLogSize, (nvrtcProgram, size_t*))                              \
-  X(log, nvrtcGetProgramLog, (nvrtcProgram, char*))
+  X(log, nvrtcGetProgramLog, (nvrtcProgram, char*))                                         \
+  X(architecture_count, nvrtcGetNumSupportedArchs, (int*))                                  \
+  X(architectures, nvrtcGetSupportedArchs, (int*))
 
 // ---- cuBLASLt
 
@@ -163,6 +183,9 @@ using DnnObject = void*;  // cudnnBackendDescriptor_t
 #define PLIMSOLL_CUDA_POINTER(name, symbol, parameters) int(*name) parameters = nullptr;
 struct Driver {
   PLIMSOLL_CUDA_DRIVER(PLIMSOLL_CUDA_POINTER)
+};
+struct Nvml {
+  PLIMSOLL_CUDA_NVML(PLIMSOLL_CUDA_POINTER)
 };
 struct Nvrtc {
   PLIMSOLL_CUDA_NVRTC(PLIMSOLL_CUDA_POINTER)

@@ -4,7 +4,9 @@
 #include <array>
 #include <cstdlib>
 #include <string_view>
+#include <vector>
 
+#include "holders.h"
 #include "libraries.h"
 
 using namespace plimsoll;
@@ -52,9 +54,29 @@ plimsoll_device::plimsoll_device(int32_t index) : options(read_options()) {
   multiprocessors = attribute(number, kMultiprocessors);
   capability = 10 * attribute(number, kMajor) + attribute(number, kMinor);
   shared_bytes = attribute(number, kSharedPerBlock);
-  check(driver().context_retain(&context, number), "making a context");
+  check_architecture();
+  if (const CUresult result = driver().context_retain(&context, number); result == kOutOfMemory) {
+    const std::string others = memory_holders(number);
+    fail(ErrorKind::out_of_memory, "cuda", "all memory of the GPU is taken",
+         others.empty() ? " by processes that cannot be seen from here" : ": " + others);
+  } else {
+    check(result, "making a context");
+  }
   kernels = std::make_unique<Kernels>(capability);
   if (!options.deterministic && !options.no_tuning) tuning = std::make_unique<Tuning>(tuning_file());
+}
+
+// NVRTC compiles for a range of GPUs: neither the oldest nor those that came after it.
+void plimsoll_device::check_architecture() const {
+  int count = 0, major = 0, minor = 0;
+  nvrtc().architecture_count(&count);
+  std::vector<int> known(static_cast<size_t>(count));
+  if (known.empty() || nvrtc().architectures(known.data()) != 0) return;
+  if (capability >= known.front() && capability / 10 <= known.back() / 10) return;
+  nvrtc().version(&major, &minor);
+  fail(ErrorKind::unsupported, "cuda", "NVRTC ", major, ".", minor, " has no code for ", name,
+       " of capability ", capability / 10, ".", capability % 10, ": install ",
+       capability < known.front() ? "CUDA 12, or use another GPU" : "a newer one");
 }
 
 std::string plimsoll_device::tuning_file() const {

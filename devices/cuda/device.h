@@ -38,6 +38,7 @@ struct plimsoll_device {
   std::unique_ptr<plimsoll::cuda::Tuning> tuning;  // null if nothing is to be timed
 
  private:
+  void check_architecture() const;
   std::string tuning_file() const;
 
   std::mutex mutex_;

@@ -3,8 +3,8 @@
 #include <dlfcn.h>
 #include <glob.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -42,14 +42,43 @@ std::vector<std::string> folders() {
   return all;
 }
 
-void* find_library(std::initializer_list<const char*> names, std::string_view where_to_get_it) {
+void* try_library(const std::string& name) {
   for (const std::string& folder : folders()) {
-    for (const char* const name : names) {
-      const std::string path = folder.empty() ? name : concat(folder, "/", name);
-      if (void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) return library;
-    }
+    const std::string path = folder.empty() ? name : concat(folder, "/", name);
+    if (void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) return library;
   }
-  fail(ErrorKind::unsupported, "cuda", "there is no ", *names.begin(), " on this machine: ", where_to_get_it);
+  return nullptr;
+}
+
+void* find_library(const std::string& name, std::string_view where_to_get_it) {
+  if (void* const library = try_library(name)) return library;
+  fail(ErrorKind::unsupported, "cuda", "there is no ", name, " on this machine: ", where_to_get_it);
+}
+
+constexpr int kOldest = 12, kNewest = 13;  // of CUDA's major versions
+
+int version_of_driver() {
+  int version = 0;
+  driver().driver_version(&version);
+  return version;
+}
+
+// A part of CUDA's toolkit. What it compiles runs with a driver of its own major version, or a later one.
+void* find_of_toolkit(const std::string& name, std::string_view where_to_get_it) {
+  const int version = version_of_driver(), known = std::min(version / 1000, kNewest);
+  for (int major = known; major >= kOldest; --major)
+    if (void* const library = try_library(concat(name, ".", major))) return library;
+  const std::string driver =
+      concat("NVIDIA's driver here knows CUDA ", version / 1000, ".", version % 1000 / 10);
+  if (known < kOldest)
+    fail(ErrorKind::unsupported, "cuda", driver, ": install one that knows CUDA ", kOldest);
+  for (int major = known + 1; major <= kNewest; ++major) {
+    if (try_library(concat(name, ".", major)))
+      fail(ErrorKind::unsupported, "cuda", driver, ", and ", name, " here is of CUDA ", major,
+           ": install a newer driver, or the library of CUDA ", known);
+  }
+  fail(ErrorKind::unsupported, "cuda", "there is no ", name, ".", known,
+       " on this machine: ", where_to_get_it);
 }
 
 template <class Function>
@@ -63,7 +92,7 @@ void find_symbol(void* library, const char* name, Function& to) {
 #define PLIMSOLL_CUDA_FIND(name, symbol, parameters) find_symbol(library, #symbol, found.name);
 
 Driver load_driver() {
-  void* const library = find_library({"libcuda.so.1"}, "install NVIDIA's driver");
+  void* const library = find_library("libcuda.so.1", "install NVIDIA's driver");
   Driver found;
   PLIMSOLL_CUDA_DRIVER(PLIMSOLL_CUDA_FIND)
   if (const CUresult result = found.init(0); result != kSuccess && result != kNoDevice) {
@@ -76,28 +105,44 @@ Driver load_driver() {
 }
 
 Nvrtc load_nvrtc() {
-  void* const library = find_library({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"},
-                                     "install CUDA's toolkit, or pip install nvidia-cuda-nvrtc");
+  void* const library =
+      find_of_toolkit("libnvrtc.so", "install CUDA's toolkit, or pip install nvidia-cuda-nvrtc");
   Nvrtc found;
   PLIMSOLL_CUDA_NVRTC(PLIMSOLL_CUDA_FIND)
   return found;
 }
 
 CublasLt load_cublas_lt() {
-  void* const library = find_library({"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"},
-                                     "install CUDA's toolkit, or pip install nvidia-cublas");
+  void* const library =
+      find_of_toolkit("libcublasLt.so", "install CUDA's toolkit, or pip install nvidia-cublas");
   CublasLt found;
   PLIMSOLL_CUDA_LT(PLIMSOLL_CUDA_FIND)
   find_symbol(library, "cublasLtGetVersion", found.version);
   return found;
 }
 
+Nvml load_nvml() {
+  void* const library = find_library("libnvidia-ml.so.1", "it comes with NVIDIA's driver");
+  Nvml found;
+  PLIMSOLL_CUDA_NVML(PLIMSOLL_CUDA_FIND)
+  return found;
+}
+
 Cudnn load_cudnn() {
-  void* const library = find_library({"libcudnn.so.9"}, "pip install nvidia-cudnn");
+  void* const library = find_library("libcudnn.so.9", "pip install nvidia-cudnn");
   Cudnn found;
   PLIMSOLL_CUDA_DNN(PLIMSOLL_CUDA_FIND)
   find_symbol(library, "cudnnGetVersion", found.version);
   return found;
+}
+
+template <class Library>
+std::optional<Library> if_there(Library (*load)()) {
+  try {
+    return load();
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -114,14 +159,12 @@ const CublasLt& cublas_lt() {
   static const CublasLt loaded = load_cublas_lt();
   return loaded;
 }
+const Nvml* nvml() {
+  static const auto loaded = if_there(load_nvml);
+  return loaded ? &*loaded : nullptr;
+}
 const Cudnn* cudnn() {
-  static const std::optional<Cudnn> loaded = []() -> std::optional<Cudnn> {
-    try {
-      return load_cudnn();
-    } catch (const Error&) {
-      return std::nullopt;
-    }
-  }();
+  static const auto loaded = if_there(load_cudnn);
   return loaded ? &*loaded : nullptr;
 }
 

@@ -10,10 +10,11 @@
 namespace plimsoll::cuda {
 
 // Throw Error{unsupported} that says which library is missing and where to get it; any thread. The driver is
-// initialised.
+// initialised. NVRTC and cuBLASLt are of a CUDA that it knows.
 const Driver& driver();
 const Nvrtc& nvrtc();
 const CublasLt& cublas_lt();
+const Nvml* nvml();    // null if there is none
 const Cudnn* cudnn();  // null if there is none: convolutions then run by a plain kernel
 
 }  // namespace plimsoll::cuda

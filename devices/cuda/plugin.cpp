@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "device.h"
+#include "holders.h"
 #include "libraries.h"
 #include "program.h"
 #include "support.h"
@@ -32,10 +33,12 @@ int32_t device_describe(plimsoll_device* device, char* text, size_t size, plimso
     int version = 0, major = 0, minor = 0;
     check(driver().driver_version(&version), "the driver's version");
     nvrtc().version(&major, &minor);
-    std::snprintf(text, size, "%s, %d multiprocessors of capability %d.%d, CUDA %d.%d, NVRTC %d.%d%s",
+    const std::string others = memory_holders(device->number);
+    std::snprintf(text, size, "%s, %d multiprocessors of capability %d.%d, CUDA %d.%d, NVRTC %d.%d%s%s%s",
                   device->name.c_str(), device->multiprocessors, device->capability / 10,
                   device->capability % 10, version / 1000, version % 1000 / 10, major, minor,
-                  device->options.tf32 ? ", TF32" : "");
+                  device->options.tf32 ? ", TF32" : "", others.empty() ? "" : "; of its memory ",
+                  others.c_str());
   });
 }
 
@@ -66,7 +69,9 @@ plimsoll_buffer* buffer_allocate(plimsoll_device* device, int64_t bytes, plimsol
       if (result == kOutOfMemory) {
         size_t free = 0, total = 0;
         driver().memory_info(&free, &total);
-        fail(ErrorKind::out_of_memory, "cuda", bytes, " bytes asked for, ", free, " of ", total, " are free");
+        const std::string others = memory_holders(device->number);
+        fail(ErrorKind::out_of_memory, "cuda", bytes, " bytes asked for, ", free, " of ", total, " are free",
+             others.empty() ? others : concat("; ", others));
       }
       check(result, "allocating memory");
     }

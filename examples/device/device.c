@@ -1,8 +1,10 @@
 /* The device: a heap of the host that nobody else looks into, with a limit, and the options of the
  * environment. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "device.h"
 
@@ -39,6 +41,7 @@ static options read_options(void) {
   o.lose_at = option(list, "lose_at", 0);
   o.memory = option(list, "memory", (int64_t)1 << 30);
   o.slow = option(list, "slow", 0);
+  o.await_copies = option(list, "await_copies", 0);
   o.alignment = option(list, "alignment", 0);
   o.fused_nodes = option(list, "fused_nodes", 0);
   o.fused_arguments = option(list, "fused_arguments", 0);
@@ -64,10 +67,12 @@ plimsoll_device* device_open(int32_t index, plimsoll_error* error) {
   device->options = read_options();
   pthread_mutex_init(&device->lock, NULL);
   pthread_mutex_init(&device->copying, NULL);
+  pthread_cond_init(&device->copy_done, NULL);
   return device;
 }
 
 void device_close(plimsoll_device* device) {
+  pthread_cond_destroy(&device->copy_done);
   pthread_mutex_destroy(&device->copying);
   pthread_mutex_destroy(&device->lock);
   free(device);
@@ -115,13 +120,32 @@ int32_t require_device(plimsoll_device* device, plimsoll_error* error) {
   return report(error, PLIMSOLL_DEVICE_ERROR, "the device is lost");
 }
 
+void count_copy(plimsoll_device* device) {
+  pthread_mutex_lock(&device->lock);
+  ++device->counters.copied;
+  pthread_cond_broadcast(&device->copy_done);
+  pthread_mutex_unlock(&device->lock);
+}
+
+/* With the lock held. Whether the copies that options ask for were done while a node was running. */
+static int await_copies(plimsoll_device* device) {
+  struct timespec end;
+  clock_gettime(CLOCK_REALTIME, &end);
+  end.tv_sec += 60;
+  while (device->counters.copied < device->options.await_copies)
+    if (pthread_cond_timedwait(&device->copy_done, &device->lock, &end) != 0) return 0;
+  return 1;
+}
+
 int32_t count_node(plimsoll_device* device, plimsoll_error* error) {
   pthread_mutex_lock(&device->lock);
   const int64_t number = ++device->counters.nodes;
+  const int overtaken = number != 1 || await_copies(device);
   if (number == device->options.lose_at) device->lost = 1;
   const int lost = device->lost;
   pthread_mutex_unlock(&device->lock);
   if (lost) return require_device(device, error);
+  if (!overtaken) return report(error, PLIMSOLL_DEVICE_ERROR, "no copy was made while a node ran");
   if (number == device->options.fail_at)
     return report(error, PLIMSOLL_DEVICE_ERROR, "the kernel met a bad address");
   return PLIMSOLL_OK;

@@ -19,14 +19,15 @@ int32_t report(plimsoll_error* error, int32_t kind, const char* message);
 
 /* From the environment variable PLIMSOLL_INTERPRETER, a list such as "no_in_place,fuse,memory=1000000". */
 typedef struct options {
-  int no_in_place; /* no output may lie in the bytes of an input */
-  int fuse;        /* element-wise ops become members of "fused" nodes */
-  int fuse_folds;  /* and reductions their last members */
-  int library;     /* it has the ops of library.c too */
-  int64_t fail_at; /* the node of this number, from 1, counted over all runs, fails; 0: none */
-  int64_t lose_at; /* at this node the device is lost */
-  int64_t memory;  /* bytes the device has */
-  int64_t slow;    /* microseconds that each node sleeps before it runs */
+  int no_in_place;      /* no output may lie in the bytes of an input */
+  int fuse;             /* element-wise ops become members of "fused" nodes */
+  int fuse_folds;       /* and reductions their last members */
+  int library;          /* it has the ops of library.c too */
+  int64_t fail_at;      /* the node of this number, from 1, counted over all runs, fails; 0: none */
+  int64_t lose_at;      /* at this node the device is lost */
+  int64_t memory;       /* bytes the device has */
+  int64_t slow;         /* microseconds that each node sleeps before it runs */
+  int64_t await_copies; /* the first node ends only when so many copies are done; after a minute it fails */
   /* Of plimsoll_limits; what goes beyond is refused. */
   int64_t alignment, fused_nodes, fused_arguments;
   int joins; /* of plimsoll_limits: it only says so, to see how the engine then orders nodes */
@@ -35,8 +36,9 @@ typedef struct options {
 typedef struct counters {
   int64_t copies_in, bytes_in; /* from the host to the device */
   int64_t copies_out, bytes_out;
-  int64_t runs;  /* of programs */
-  int64_t nodes; /* run, those of sub-programs too */
+  int64_t runs;   /* of programs */
+  int64_t nodes;  /* run, those of sub-programs too */
+  int64_t copied; /* copies that are done, in both directions */
 } counters;
 
 struct plimsoll_device {
@@ -45,6 +47,7 @@ struct plimsoll_device {
   counters counters;
   int64_t used; /* bytes of buffers */
   int lost;
+  pthread_cond_t copy_done;
   pthread_mutex_t
       copying; /* held while bytes are copied: they are not freed meanwhile, even if the device is lost */
 };
@@ -59,6 +62,8 @@ struct plimsoll_buffer {
 int32_t require_device(plimsoll_device* device, plimsoll_error* error);
 /* Counts a node that is about to run; an error if it is the one that options say fails. */
 int32_t count_node(plimsoll_device* device, plimsoll_error* error);
+/* A copy is done. */
+void count_copy(plimsoll_device* device);
 
 /* ---- program.c */
 

@@ -89,6 +89,7 @@ static void copy(plimsoll_device* device, const task* t, plimsoll_error* error) 
   pthread_mutex_lock(&device->copying);
   if (require_device(device, error) == PLIMSOLL_OK) copy_bytes(t->to, t->from, t->bytes);
   pthread_mutex_unlock(&device->copying);
+  count_copy(device);
 }
 
 static void perform(plimsoll_stream* stream, const task* t) {

@@ -293,8 +293,8 @@ class Sequential : public Model {
 
 // Plans a training step without running it. Requires: the model is compiled and knows its inputs. Targets are
 // taken to be as the loss wants them: class numbers for sparse cross-entropies, else tensors like the
-// outputs. `memory`, `micro_batch` and `hold_updates` (optional): as in FitArgs, of the host; what a fit() of
-// this model alone would do under that line.
+// outputs. `memory`, `micro_batch` and `hold_updates` (optional): as in FitArgs; what a fit() of this model
+// alone would do under that line. A model that runs on a device is judged by the line of that device.
 MemoryForecast forecast(const Model& model, int64_t batch_size, const std::string& memory = "",
                         const std::string& micro_batch = "never", bool hold_updates = false);
 

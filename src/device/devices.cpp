@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
+#include <set>
 
 #include "common/bytes.h"
+#include "common/fork.h"
 #include "common/log.h"
+#include "common/own_folders.h"
 #include "device/device.h"
+#include "device/nvidia.h"
 #include "device/plugin_library.h"
 #include "memory/account.h"
 #include "memory/readings.h"
@@ -59,12 +64,22 @@ void add_plugins(const fs::path& path, std::vector<std::string>& files) {
   files.insert(files.end(), inside.begin(), inside.end());
 }
 
+// lib/plimsoll/devices of where the engine was installed to: seen from bin/ and from lib/ itself.
+void add_installed(std::vector<std::string>& files) {
+  for (const fs::path& folder : own_folders()) {
+    for (const fs::path& lib : {folder, folder / ".." / PLIMSOLL_LIBDIR}) {
+      std::error_code none;
+      const fs::path devices = fs::canonical(lib / "plimsoll" / "devices", none);
+      if (!none && fs::is_directory(devices, none)) return add_plugins(devices, files);
+    }
+  }
+}
+
 std::vector<std::string> plugin_files() {
   std::vector<std::string> files;
   const char* const set = std::getenv("PLIMSOLL_DEVICES");
   if (set == nullptr) {
-    std::error_code none;
-    if (fs::is_directory(PLIMSOLL_DEVICES_DIR, none)) add_plugins(PLIMSOLL_DEVICES_DIR, files);
+    add_installed(files);
     return files;
   }
   std::string_view rest = set;
@@ -98,9 +113,20 @@ void add_devices(const std::string& file, std::vector<Found>& found) {
   }
 }
 
+// A GPU that is there and that nothing here can use. Who names the plug-ins has chosen.
+void add_unserved(std::vector<Found>& found) {
+  if (std::getenv("PLIMSOLL_DEVICES") != nullptr) return;
+  const auto serves = [](const Found& f) { return f.name.starts_with("cuda"); };
+  const std::string gpus = nvidia_gpus();
+  if (gpus.empty() || std::ranges::any_of(found, serves)) return;
+  found.push_back(
+      {gpus, {}, "there is no plug-in for it: docs/cuda.md says how to build and install one", nullptr});
+}
+
 std::vector<Found> found_devices() {
   std::vector<Found> found;
   for (const std::string& file : plugin_files()) add_devices(file, found);
+  add_unserved(found);
   return found;
 }
 
@@ -127,10 +153,21 @@ bool is_called(const std::string& device, std::string_view name) {
   return device == name || device.substr(0, device.rfind(':')) == name;
 }
 
+// Once for each reason: a process may compile many models.
+void warn_once(const Found& f) {
+  static ForkMutex mutex{LockOrder::devices};
+  static auto* const said = new std::set<std::string>;
+  {
+    const std::lock_guard lock(mutex);
+    if (!said->insert(concat(f.name, " ", f.problem)).second) return;
+  }
+  warn(f.name, "cannot be used: ", f.problem);
+}
+
 std::shared_ptr<Device> best_device() {
   for (const Found& f : found_devices()) {
     if (f.device) return f.device;
-    warn(f.name, "cannot be used: ", f.problem);
+    warn_once(f);
   }
   return nullptr;
 }

@@ -1,9 +1,13 @@
 #include "plimsoll/devices.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
+#include "device/nvidia.h"
 #include "memory/account.h"
 #include "plimsoll/error.h"
 #include "plimsoll/log.h"
@@ -39,6 +43,37 @@ TEST(Devices, APluginThatCannotBeUsedSaysWhy) {
             std::string::npos)
       << message;
   EXPECT_EQ(find_device("cpu"), nullptr);
+}
+
+TEST(Devices, WhyNoneCanBeUsedIsSaidOnce) {
+  std::vector<std::string> said;
+  set_log_sink([&](LogLevel, std::string_view place, std::string_view message) {
+    said.push_back(concat(place, " ", message));
+  });
+  setenv("PLIMSOLL_DEVICES", "/there/is/no/other.so", 1);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(find_device(""), nullptr);
+  unsetenv("PLIMSOLL_DEVICES");
+  set_log_sink({});
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_NE(said[0].find("cannot be used: [device] there is no file"), std::string::npos) << said[0];
+}
+
+TEST(Devices, GpusAreNamedWithoutAnyLibrary) {
+  namespace fs = std::filesystem;
+  const fs::path root = concat(::testing::TempDir(), "gpus_", getpid());
+  EXPECT_EQ(nvidia_gpus(root), "");
+  fs::create_directories(root / "dev");
+  std::ofstream(root / "dev/nvidia0") << "";
+  EXPECT_EQ(nvidia_gpus(root), "a GPU of NVIDIA");
+  for (const auto& [place, model] : {std::pair{"0000:19:00.0", "NVIDIA H200"},
+                                     {"0000:3b:00.0", "NVIDIA H200"},
+                                     {"0000:4c:00.0", "NVIDIA L4"}}) {
+    const fs::path folder = root / "proc/driver/nvidia/gpus" / place;
+    fs::create_directories(folder);
+    std::ofstream(folder / "information") << "Model: \t\t " << model << "\nIRQ:   \t\t 17\n";
+  }
+  EXPECT_EQ(nvidia_gpus(root), "2 NVIDIA H200, NVIDIA L4");
+  fs::remove_all(root);
 }
 
 TEST(Devices, TheLineIsNamedAmongTheLimits) {

@@ -1,6 +1,5 @@
 #include "h5/process.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -15,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "common/own_folders.h"
 #include "h5/wire.h"
 
 extern char** environ;
@@ -32,16 +32,8 @@ constexpr int kPatienceMs = 60'000;
 std::vector<fs::path> folders() {
   std::vector<fs::path> list;
   if (const char* set = std::getenv("PLIMSOLL_LIBEXEC")) list.emplace_back(set);
-  std::error_code ignored;
-  std::vector<fs::path> ours{fs::read_symlink("/proc/self/exe", ignored)};
-  Dl_info library{};  // our own code: in a shared library, that is not the program
-  if (::dladdr(reinterpret_cast<const void*>(&folders), &library) && library.dli_fname) {
-    ours.emplace_back(library.dli_fname);
-  }
-  for (const fs::path& file : ours) {
-    const fs::path folder = file.parent_path();
+  for (const fs::path& folder : own_folders())
     list.insert(list.end(), {folder, folder / ".." / "libexec" / "plimsoll"});
-  }
 #ifdef PLIMSOLL_LIBEXEC_DIR
   list.emplace_back(PLIMSOLL_LIBEXEC_DIR);
 #endif

@@ -129,6 +129,43 @@ TEST(AugMix, MixesSeveralChainsWithinTheRange) {
   EXPECT_THROW(RandAugment({.factor = 2.0}), Error);
 }
 
+Tensor image(const Tensor& all, int64_t i) {
+  return slice(all, {i, 0, 0, 0}, {i + 1, all.dim(1), all.dim(2), all.dim(3)});
+}
+
+// Each image goes one way or the other; in some steps all four have met both.
+void check_both_ways(const std::string& name, const Layer& layer, double high = 255) {
+  const Tensor x = made({4, 7, 9, 3}, 0, high, name + "/x");
+  const Tensor ways[] = {golden(name + "_0"), golden(name + "_1")};
+  int met[2] = {0, 0};
+  for (int step = 0; step < 10; ++step) {
+    const Tensor y = run_layer(layer, x, true);
+    for (int64_t i = 0; i < x.dim(0); ++i) {
+      const bool one = difference(image(y, i), image(ways[0], i), 1e-5).empty();
+      const bool other = difference(image(y, i), image(ways[1], i), 1e-5).empty();
+      ASSERT_TRUE(one != other) << name << " " << i << ": "
+                                << difference(image(y, i), image(ways[0], i), 1e-5);
+      ++met[other];
+    }
+  }
+  EXPECT_GT(std::min(met[0], met[1]), 4) << name;
+}
+
+TEST(RandomShear, MovesImagesAsKerasDoes) {
+  check_both_ways("shear_reflect", RandomShear({0.3, 0.3}, {0.2, 0.2}, {.seed = 1}));
+  check_both_ways("shear_constant",
+                  RandomShear({0.8, 0.8}, {0.0, 0.0}, {.fill_mode = "constant", .seed = 1, .fill_value = 7}));
+  check_both_ways(
+      "shear_nearest",
+      RandomShear({0.0, 0.0}, {0.6, 0.6}, {.fill_mode = "nearest", .interpolation = "nearest", .seed = 1}));
+  check_both_ways("shear_wrap", RandomShear({0.4, 0.4}, {0.9, 0.9}, {.fill_mode = "wrap", .seed = 1}));
+}
+
+TEST(RandomHue, TurnsColorsAsKerasDoes) {
+  check_both_ways("hue_bytes", RandomHue({0.3, 0.3}, {.seed = 1}));
+  check_both_ways("hue_unit", RandomHue({0.8, 0.8}, {.value_range = {0, 1}, .seed = 1}), 1);
+}
+
 // The gradient of sum(layer(x) * dy) in training.
 void check_gradient(const std::string& name, const Layer& layer, double high = 255) {
   const Tensor x = made({2, 5, 6, 3}, 0.1 * high, 0.9 * high, name + "/x");

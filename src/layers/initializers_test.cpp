@@ -48,6 +48,14 @@ TEST(Initializers, HaveTheMomentsOfKeras) {
       std::sqrt(3.0 / 400), 1);
 }
 
+TEST(Initializers, OfOneValueHaveIt) {
+  const std::pair<Initializer, double> rows[] = {{Zeros(), 0.0}, {Ones(), 1.0}, {Constant(-2.5), -2.5}};
+  for (const auto& [initializer, value] : rows) {
+    const Tensor made = initializer->make({2, 3}, DType::f32);
+    EXPECT_EQ(testing::bit_difference(made, Tensor::full(DType::f32, {2, 3}, value)), "") << value;
+  }
+}
+
 TEST(Initializers, CountTheWindowOfAConvolution) {
   const Moments m = moments(HeUniform({.seed = 2})->make({3, 3, 64, 100}, DType::f32));
   EXPECT_NEAR(m.high, std::sqrt(6.0 / (9 * 64)), 1e-4);

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
+#include "layers/base/config_json.h"
 #include "layers/base/layer_testing.h"
 #include "plimsoll/error.h"
 #include "plimsoll/layers.h"
@@ -49,8 +51,28 @@ TEST(Dropout, SharesItsDrawAlongAxesOfOne) {
   EXPECT_EQ(
       bit_difference(channels, broadcast_to(slice(channels, {0, 0, 0, 0}, {4, 1, 1, 6}), channels.shape())),
       "");
+  const Tensor steps = run_layer(SpatialDropout1D(0.5, {.seed = 3}), ones({4, 5, 6}), true);
+  EXPECT_EQ(bit_difference(steps, broadcast_to(slice(steps, {0, 0, 0}, {4, 1, 6}), steps.shape())), "");
+  const Tensor volumes = run_layer(SpatialDropout3D(0.5, {.seed = 3}), ones({4, 3, 2, 5, 6}), true);
+  EXPECT_EQ(bit_difference(volumes,
+                           broadcast_to(slice(volumes, {0, 0, 0, 0, 0}, {4, 1, 1, 1, 6}), volumes.shape())),
+            "");
+  for (const Tensor& y : {channels, steps, volumes}) {
+    EXPECT_GT(share_of_zeros(y), 0.1);
+    EXPECT_LT(share_of_zeros(y), 0.9);
+  }
   EXPECT_THROW(run_layer(Dropout(0.5, {.noise_shape = {3, 1, 6}}), ones({4, 5, 6}), true), Error);
   EXPECT_THROW(Dropout(1.5), Error);
+}
+
+TEST(StochasticDepth, DropsWholeSamplesAndScalesTheOthers) {
+  const ConfigJson config = {{"class_name", "StochasticDepth"}, {"config", {{"drop_path_rate", 0.3}}}};
+  const Layer layer(std::static_pointer_cast<LayerBase>(object_from_json(Family::layer, config)));
+  const Tensor y = run_layer(layer, ones({500, 3, 4}), true);
+  const Tensor first = slice(y, {0, 0, 0}, {500, 1, 1});
+  EXPECT_EQ(bit_difference(y, broadcast_to(first, y.shape())), "");
+  EXPECT_NEAR(share_of_zeros(first), 0.3, 0.06);
+  EXPECT_NEAR(max(first).item(), 1 / 0.7, 1e-6);
 }
 
 TEST(Noise, HasTheMomentsAskedFor) {

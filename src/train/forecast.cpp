@@ -7,6 +7,7 @@
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
 #include "plimsoll/model.h"
+#include "train/lines.h"
 #include "train/model_body.h"
 #include "train/step_plan.h"
 
@@ -22,6 +23,15 @@ TensorType batch_type(const Symbol& s, int64_t batch, bool drop_last, DType dtyp
             "' has a size that is not known before there is data");
   }
   return {dtype, Shape(sizes)};
+}
+
+// Of what the model runs on. The host's line says nothing about a step on a device.
+int64_t line_in(const std::string& memory, const Trainer& trainer) {
+  int64_t line = account::kNoLimit;
+  for (const LineOf& l : lines_in(memory)) {
+    if (l.device == trainer.device()) line = l.bytes;
+  }
+  return line;
 }
 
 // Steps are planned with all updates held back, as the NaN watch may ask.
@@ -58,11 +68,11 @@ MemoryForecast forecast(const Model& model, int64_t batch_size, const std::strin
   ModelBody& body = model.body();
   require(body.trainer.compiled(), "forecast", "the model is not compiled");
   require(!model.inputs().empty(), "forecast", "the model does not know its inputs; begin it with an Input");
-  const int64_t line = memory.empty() ? account::kNoLimit : parse_memory(memory);
+  const int64_t line = line_in(memory, body.trainer);
   const account::Planning planning;
   // What is made under a line is made otherwise: without kept copies of weights.
   std::optional<BudgetScope> scope;
-  if (!memory.empty()) {
+  if (!body.trainer.device() && line != account::kNoLimit) {
     scope.emplace(std::make_shared<Budget>(line));
     Budget::current()->set_refusing(false);
   }

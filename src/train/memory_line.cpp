@@ -4,7 +4,6 @@
 #include <bit>
 #include <set>
 
-#include "common/bytes.h"
 #include "common/log.h"
 #include "device/device.h"
 #include "memory/arena.h"
@@ -12,9 +11,9 @@
 #include "memory/line.h"
 #include "memory/planning.h"
 #include "memory/resident.h"
-#include "plimsoll/devices.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
+#include "train/lines.h"
 #include "train/model_body.h"
 #include "train/step_plan.h"
 
@@ -341,23 +340,12 @@ bool is_short(const line::Pressure& p) {
 
 MemoryLine::MemoryLine(const std::string& memory, bool micro_batch, Trainer& trainer)
     : trainer_(trainer), micro_batch_(micro_batch) {
-  for (std::string_view rest = memory; !rest.empty();) {
-    const std::string_view one = rest.substr(0, rest.find(','));
-    draw(one);
-    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+  for (LineOf& line : lines_in(memory)) {
+    if (line.device)
+      devices_.emplace_back(std::move(line.device), line.bytes);
+    else
+      budget_ = std::make_shared<Budget>(line.bytes);
   }
-}
-
-// "2GiB" or "cuda:0=2GiB".
-void MemoryLine::draw(std::string_view line) {
-  const size_t equals = line.find('=');
-  if (equals == std::string_view::npos) {
-    budget_ = std::make_shared<Budget>(parse_memory(line));
-    return;
-  }
-  const std::shared_ptr<Device> device = find_device(line.substr(0, equals));
-  require(device != nullptr, "memory", "expected a line of the host without a name, got '", line, "'");
-  devices_.emplace_back(device, parse_bytes(line.substr(equals + 1), device->memory().total));
 }
 
 MemoryLine::DeviceLine::DeviceLine(std::shared_ptr<Device> device, int64_t limit)

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "memory/budget.h"
@@ -55,7 +54,6 @@ class MemoryLine {
     std::shared_ptr<Device> device_;
     int64_t before_;
   };
-  void draw(std::string_view line);
 
   std::shared_ptr<Budget> budget_;  // nullptr: none
   std::vector<DeviceLine> devices_;

@@ -204,16 +204,16 @@ MemoryForecast forecast_of_report(const Trainer& trainer, const MemoryReport& ma
 
 MemoryForecast forecast_step(const Trainer& trainer, const std::function<BatchTypes(int64_t)>& types,
                              int64_t batch, int64_t batches_held, int64_t line, bool micro_batch) {
+  const bool on_device = trainer.device() != nullptr;
   const int64_t weights = charge_of(trainer.network()->all_variables());
   const auto plans = [&](int64_t n) {
     std::vector<StepChoices> steps;
     steps.push_back(trainer.choices(StepKind::train, types(n), micro_batch));
     steps[0].there = 0;
-    const int64_t beside =
-        weights + steps[0].state + types(n).charge() * batches_held + resident::whole_process();
-    return StepPlans(std::move(steps), beside);
+    const int64_t model = weights + steps[0].state, data = types(n).charge();
+    if (on_device) return StepPlans(std::move(steps), model + 2 * data, StepPlans::Where::device);
+    return StepPlans(std::move(steps), model + data * batches_held + resident::whole_process());
   };
-  if (trainer.device()) line = account::kNoLimit;  // the line of the host says nothing about its arena
   StepPlans steps = plans(batch);
   const std::optional<StepPlans::Picked> found = steps.within(line);
   const StepPlans::Picked p = found ? *found : steps.least();
@@ -224,7 +224,7 @@ MemoryForecast forecast_step(const Trainer& trainer, const std::function<BatchTy
   if (line == account::kNoLimit) return m;
   m.line = line;
   m.least = steps.least().bytes;
-  if (m.process > 0) m.least += resident::kNoise;
+  if (!on_device && m.process > 0) m.least += resident::kNoise;
   const auto fits = [&](int64_t n) { return plans(n).within(line).has_value(); };
   m.largest_batch = m.fits ? batch : largest_batch(batch, fits);
   if (m.fits) {

@@ -71,7 +71,8 @@ BatchTypes batch_types(const Model& model, int64_t batch_size);
 MemoryForecast forecast_of_report(const Trainer& trainer, const MemoryReport& main, int64_t state,
                                   int64_t batch, int64_t batches_held);
 
-// What a fit() of this model alone holds with such batches, under a line (kNoLimit: none).
+// What a fit() of this model alone holds with such batches, under a line (kNoLimit: none): the host's, or
+// that of the device the model runs on.
 MemoryForecast forecast_step(const Trainer& trainer, const std::function<BatchTypes(int64_t)>& types,
                              int64_t batch, int64_t batches_held, int64_t line, bool micro_batch);
 

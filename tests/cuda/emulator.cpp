@@ -26,6 +26,13 @@ using namespace plimsoll::cuda;
 
 namespace {
 
+// What a test wants another machine to be: EMULATED_DRIVER=12040, EMULATED_CAPABILITY=35, EMULATED_FULL=1,
+// EMULATED_PROCESSES=3124:1000000,881:20000.
+int asked(const char* name, int otherwise) {
+  const char* const set = std::getenv(name);
+  return set != nullptr ? std::atoi(set) : otherwise;
+}
+
 // ---- kernels
 
 using Kernel = void (*)(void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*,
@@ -236,7 +243,7 @@ void store(void* to, int64_t i, int type, double value) {
 extern "C" {
 
 int cuInit(unsigned) { return 0; }
-int cuDriverGetVersion(int* v) { return *v = 13000, 0; }
+int cuDriverGetVersion(int* v) { return *v = asked("EMULATED_DRIVER", 13000), 0; }
 int cuGetErrorName(int, const char** s) { return *s = "EMULATED", 0; }
 int cuGetErrorString(int, const char** s) { return *s = "an emulated error", 0; }
 int cuDeviceGetCount(int* n) { return *n = 1, 0; }
@@ -245,9 +252,20 @@ int cuDeviceGetName(char* s, int n, int) {
   return std::snprintf(s, static_cast<size_t>(n), "emulated GPU"), 0;
 }
 int cuDeviceGetAttribute(int* v, int which, int) {
-  return *v = which == kMajor ? 9 : which == kMinor ? 0 : which == kSharedPerBlock ? 227 << 10 : 8, 0;
+  const int capability = asked("EMULATED_CAPABILITY", 90);
+  return *v = which == kMajor            ? capability / 10
+              : which == kMinor          ? capability % 10
+              : which == kSharedPerBlock ? 227 << 10
+                                         : 8,
+         0;
 }
-int cuDevicePrimaryCtxRetain(CUcontext* c, int) { return *c = reinterpret_cast<CUcontext>(1), 0; }
+int cuDeviceGetPCIBusId(char* s, int n, int) {
+  return std::snprintf(s, static_cast<size_t>(n), "0000:19:00.0"), 0;
+}
+int cuDevicePrimaryCtxRetain(CUcontext* c, int) {
+  if (asked("EMULATED_FULL", 0) != 0) return kOutOfMemory;
+  return *c = reinterpret_cast<CUcontext>(1), 0;
+}
 int cuDevicePrimaryCtxRelease_v2(int) { return 0; }
 int cuCtxPushCurrent_v2(CUcontext) { return 0; }
 int cuCtxPopCurrent_v2(CUcontext*) { return 0; }
@@ -316,6 +334,27 @@ int cuGraphLaunch(CUgraphExec, CUstream) { return 801; }
 int cuGraphExecDestroy(CUgraphExec) { return 0; }
 int cuGraphDestroy(CUgraph) { return 0; }
 
+int nvmlInit_v2() { return 0; }
+int nvmlShutdown() { return 0; }
+int nvmlDeviceGetHandleByPciBusId_v2(const char* bus, NvmlDevice* d) {
+  return *d = reinterpret_cast<NvmlDevice>(1), std::strcmp(bus, "0000:19:00.0") == 0 ? 0 : 6;
+}
+int nvmlDeviceGetComputeRunningProcesses_v3(NvmlDevice, unsigned* count, NvmlProcess* list) {
+  const unsigned most = *count;
+  *count = 0;
+  const char* rest = std::getenv("EMULATED_PROCESSES");
+  while (rest != nullptr && *rest != 0 && *count < most) {
+    char* end = nullptr;
+    NvmlProcess& p = list[(*count)++];
+    p = {static_cast<unsigned>(std::strtoul(rest, &end, 10)), 0, 0, 0};
+    p.bytes = std::strtoull(end + 1, &end, 10);
+    rest = *end == ',' ? end + 1 : end;
+  }
+  return 0;
+}
+
+int nvrtcGetNumSupportedArchs(int* n) { return *n = 3, 0; }
+int nvrtcGetSupportedArchs(int* list) { return list[0] = 75, list[1] = 90, list[2] = 120, 0; }
 int nvrtcVersion(int* major, int* minor) { return *major = 13, *minor = 0, 0; }
 int nvrtcCreateProgram(nvrtcProgram* p, const char* text, const char*, int, const char* const*,
                        const char* const*) {

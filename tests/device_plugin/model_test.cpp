@@ -141,6 +141,30 @@ TEST_F(DeviceModel, AFitThatDoesNotFitTheDeviceIsRefusedBeforeItStarts) {
       model.fit(x, y, {.batch_size = 16, .epochs = 1, .verbose = 0, .memory = "interpreter:0=1MiB"}));
 }
 
+TEST_F(DeviceModel, AForecastUnderTheDevicesLineIsWhatFitThenDoes) {
+  const Tensor x = fill(DType::f32, {64, 6}, -1, 1, 1), y = fill(DType::i32, {64}, 0, 2, 2);
+  const auto under = [&](int64_t bytes) { return concat("interpreter:0=", bytes); };
+  const Sequential model = classifier();
+  const MemoryForecast free = forecast(model, 16), refused = forecast(model, 16, under(2048));
+  EXPECT_EQ(free.device, "interpreter:0");
+  EXPECT_TRUE(free.fits);
+  EXPECT_GT(free.on_device.arena, 0);
+  EXPECT_EQ(free.arena, 0) << "nothing of the step is on the host";
+  EXPECT_FALSE(refused.fits);
+  EXPECT_EQ(refused.line, 2048);
+  EXPECT_GT(refused.least, 2048);
+  EXPECT_LE(refused.least, free.on_device.total());
+  EXPECT_TRUE(forecast(model, 16, under(refused.least)).fits);
+  EXPECT_FALSE(forecast(model, 16, under(refused.least - 1)).fits);
+  EXPECT_TRUE(forecast(model, 16, "1MiB").fits) << "the host's line says nothing about a step on a device";
+  const auto fit = [&](int64_t line) {
+    Sequential fresh = classifier();
+    fresh.fit(x, y, {.batch_size = 16, .epochs = 1, .verbose = 0, .memory = under(line)});
+  };
+  EXPECT_NO_THROW(fit(refused.least));
+  EXPECT_EQ(error_of([&] { fit(refused.least - 1); }).kind(), ErrorKind::out_of_memory);
+}
+
 TEST_F(DeviceModel, IsListedAndFoundByName) {
   const std::vector<DeviceInfo> all = devices();
   ASSERT_EQ(all.size(), 2u);

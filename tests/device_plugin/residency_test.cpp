@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "device_plugin/interpreter.h"
+#include "memory/account.h"
 #include "models/models.h"
 #include "plimsoll/contents.h"
 #include "plimsoll/ops.h"
@@ -208,6 +209,19 @@ TEST(Residency, ManyRunsAreUnderWayAtOnce) {
   EXPECT_EQ(*static_cast<const float*>(read_bytes(w)), sum);
 }
 
+// The first run cannot end before the input of the second has arrived: it must come on another stream, and
+// into another place.
+TEST(Residency, TheNextInputArrivesWhileARunIsUnderWay) {
+  const auto device = open_interpreter("await_copies=2");
+  Graph graph;
+  graph.output("y", exp(graph.input("x", DType::f32, {3})));
+  Program program = Program::compile(graph, on(device));
+  const Tensor first = program(std::array{Tensor::zeros(DType::f32, {3})})[0];
+  const Tensor second = program(std::array{Tensor::full(DType::f32, {3}, -INFINITY)})[0];
+  EXPECT_EQ(static_cast<const float*>(read_bytes(first))[2], 1);
+  EXPECT_EQ(static_cast<const float*>(read_bytes(second))[2], 0);
+}
+
 // More than the 8 MiB of the host that copies go through.
 TEST(Residency, LargeInputsAreCopiedInParts) {
   const auto device = open_interpreter();
@@ -221,6 +235,7 @@ TEST(Residency, LargeInputsAreCopiedInParts) {
       for (int64_t i = 0; i < n; ++i) static_cast<int64_t*>(to)[i] = k * i;
     });
     const Tensor y = program(std::array{x})[0];
+    EXPECT_EQ(account::used(Owner::staging), Device::kStaging) << "40 MB went through them";
     EXPECT_EQ(*static_cast<const int64_t*>(read_bytes(y)), k * (n * (n - 1) / 2));
   }
 }

@@ -1,8 +1,13 @@
-"""What Keras calls its callbacks with, call by call: writes callbacks.json. Run with the JAX backend."""
+"""What Keras calls its callbacks with, call by call, and what its own callbacks do: writes callbacks.json. Run with the JAX backend.
+
+python callbacks.py effects   makes the second part alone anew
+"""
 
 import json
 import os
 import pathlib
+import sys
+import tempfile
 
 os.environ["KERAS_BACKEND"] = "jax"
 
@@ -136,14 +141,96 @@ def run(name, function, arguments, stop_at, flag):
     }
 
 
+# What a monitored number is at the end of each epoch: falls, stays, rises, falls again.
+SCORE = [0.9, 0.6, 0.59, 0.595, 0.6, 0.58, 0.7, 0.7, 0.71, 0.3, 0.31, 0.32, 0.33]
+RATES = [0.05, 0.04, 0.08, 0.01]
+
+
+class Script(keras.callbacks.Callback):
+    """Puts SCORE into the logs."""
+
+    def on_epoch_end(self, epoch, logs=None):
+        logs["score"] = SCORE[epoch]
+
+
+class Rates(keras.callbacks.Callback):
+    def __init__(self, rates):
+        super().__init__()
+        self.rates = rates
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.rates.append(float(self.model.optimizer.learning_rate))
+
+
+# name, class, arguments
+EFFECTS = [
+    ("early", "EarlyStopping", {"patience": 2}),
+    ("early_at_once", "EarlyStopping", {}),
+    ("early_delta", "EarlyStopping", {"patience": 3, "min_delta": 0.05}),
+    ("early_max", "EarlyStopping", {"patience": 1, "mode": "max"}),
+    ("early_best", "EarlyStopping", {"patience": 3, "restore_best_weights": True}),
+    ("early_baseline", "EarlyStopping", {"patience": 4, "baseline": 0.59, "restore_best_weights": True}),
+    ("early_start", "EarlyStopping", {"patience": 1, "start_from_epoch": 3, "restore_best_weights": True}),
+    ("early_never", "EarlyStopping", {"patience": 20, "restore_best_weights": True}),
+    ("plateau", "ReduceLROnPlateau", {"patience": 2}),
+    ("plateau_cooldown", "ReduceLROnPlateau", {"patience": 1, "factor": 0.5, "cooldown": 2}),
+    ("plateau_floor", "ReduceLROnPlateau", {"patience": 1, "factor": 0.3, "min_lr": 0.01}),
+    ("plateau_delta", "ReduceLROnPlateau", {"patience": 2, "factor": 0.5, "min_delta": 0.02, "mode": "min"}),
+    ("plateau_max", "ReduceLROnPlateau", {"patience": 3, "factor": 0.5, "mode": "max"}),
+    ("rates", "LearningRateScheduler", {}),
+    ("averages", "SwapEMAWeights", {}),
+    ("averages_on_epoch", "SwapEMAWeights", {"swap_on_epoch": True}),
+    ("nan", "TerminateOnNaN", {}),
+    ("csv", "CSVLogger", {"separator": ";"}),
+]
+
+
+def effect(name, kind, arguments):
+    m, script, rates = model(), Script(), []
+    epochs, more, path = len(SCORE), {}, None
+    if kind == "SwapEMAWeights":
+        epochs = 4
+        m.compile(optimizer=keras.optimizers.SGD(0.05, use_ema=True, ema_momentum=0.8), loss="mse", metrics=["mae"])
+    if kind == "TerminateOnNaN":
+        m.compile(optimizer=keras.optimizers.SGD(1e20), loss="mse", metrics=["mae"])
+    if kind in ("EarlyStopping", "ReduceLROnPlateau"):
+        more = {"monitor": "score"} | ({} if "mode" in arguments else {"mode": "min"})
+    if kind == "LearningRateScheduler":
+        epochs, more = len(RATES), {"schedule": lambda epoch, rate: RATES[epoch]}
+    if kind == "CSVLogger":
+        path = pathlib.Path(tempfile.mkdtemp()) / "log.csv"
+        epochs, more = 3, {"filename": str(path)}
+    callback = getattr(keras.callbacks, kind)(**more, **arguments)
+    history = m.fit(X, Y, callbacks=[script, callback, Rates(rates)], **{**SPLIT, "epochs": epochs}).history
+    return {
+        "name": name,
+        "callback": kind,
+        "arguments": arguments,
+        "epochs": epochs,
+        "rates": rates,
+        "history": {} if kind == "TerminateOnNaN" else {key: history[key] for key in ("loss", "mae", "val_loss", "val_mae")},
+        "weights": [] if kind == "TerminateOnNaN" else [w.ravel().tolist() for w in m.get_weights()],
+        "file": path.read_bytes().decode() if path else "",
+    }
+
+
+def effects():
+    return {"score": SCORE, "rates": RATES, "cases": [effect(*row) for row in EFFECTS]}
+
+
 def main():
+    path = pathlib.Path(__file__).with_name("callbacks.json")
+    if sys.argv[1:] == ["effects"]:
+        golden = json.loads(path.read_text()) | {"effects": effects()}
+        path.write_text(json.dumps(golden, separators=(",", ":")) + "\n")
+        return
     golden = {
         "x": X.tolist(),
         "y": Y.tolist(),
         "weights": [{"shape": w.shape, "values": w.ravel().tolist()} for w in WEIGHTS],
         "cases": [run(*case) for case in CASES],
+        "effects": effects(),
     }
-    path = pathlib.Path(__file__).with_name("callbacks.json")
     path.write_text(json.dumps(golden, separators=(",", ":")) + "\n")
 
 

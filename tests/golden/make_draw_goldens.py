@@ -6,6 +6,8 @@ Images and draws are made alike on both sides (inputs.py, tests/support/fill.h) 
 - change_0 .. change_10: RandAugment with a factor of 0, which leaves nothing to chance but which of the eleven is taken.
 - gradient_*: the gradients of sum(layer(x) * dy), of layers whose factors leave nothing to chance and of which TensorFlow has no
   gradients, or those of the way back (projections).
+- shear_*_0, shear_*_1, hue_*_0, hue_*_1: RandomShear and RandomHue of a factor that is no range, one way and the other, which is
+  drawn for each image.
 - boundaries_*: what Discretization.adapt() learns.
 Run: python make_draw_goldens.py
 """
@@ -76,6 +78,22 @@ gradient("translation", L.RandomTranslation((0.3, 0.3), (-0.25, -0.25), fill_mod
 gradient("saturation", L.RandomSaturation((0.3, 0.3), value_range=(0, 1)), high=1.0)
 gradient("hue", L.RandomHue((0.0, 0.0), value_range=(0, 1)), high=1.0)
 gradient("jitter", L.RandomColorJitter((0, 1), brightness_factor=(0.05, 0.05), saturation_factor=(0.4, 0.4)), high=1.0)
+
+
+
+def both_ways(name, layer, key, factor, high=255.0, size=(4, 7, 9, 3)):
+    x = made(list(size), 0, high, f"{name}/x")
+    for way, sign in enumerate((1, -1)):
+        drawn = np.full((size[0], *np.shape(factor)), sign * np.array(factor), "float32")
+        arrays[f"{name}_{way}"] = layer.transform_images(x, {key: drawn}, training=True)
+
+
+both_ways("shear_reflect", L.RandomShear(0.3, 0.2), "shear_factor", [0.3, 0.2])
+both_ways("shear_constant", L.RandomShear(0.8, 0.0, fill_mode="constant", fill_value=7.0), "shear_factor", [0.8, 0.0])
+both_ways("shear_nearest", L.RandomShear(0.0, 0.6, fill_mode="nearest", interpolation="nearest"), "shear_factor", [0.0, 0.6])
+both_ways("shear_wrap", L.RandomShear(0.4, 0.9, fill_mode="wrap"), "shear_factor", [0.4, 0.9])
+both_ways("hue_bytes", L.RandomHue(0.3), "factor", 0.15)  # half of it, as Keras draws it
+both_ways("hue_unit", L.RandomHue(0.8, value_range=(0, 1)), "factor", 0.4, high=1.0)
 
 for name, count, bins, epsilon in [("few", 30, 4, 0.01), ("many", 5000, 10, 0.01), ("coarse", 1000, 3, 0.2)]:
     layer = L.Discretization(num_bins=bins, epsilon=epsilon)

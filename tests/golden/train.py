@@ -42,6 +42,7 @@ def make_data():
         "class_directions": (labels, logits / np.linalg.norm(logits, axis=-1, keepdims=True)),
         "class_numbers": (labels, softmax(logits)),
         "bit": (binary[:, 0], 1 / (1 + np.exp(-logits[:, 0]))),
+        "answer_classes": (labels, np.where(np.arange(n) % 3, labels, (labels + 1) % c)),
     }
     for kind, (y, p) in data.items():
         put(f"data/{kind}/y", y, np.int32 if "class" in kind else np.float32)
@@ -120,6 +121,9 @@ def metrics_golden(data, weight):
         ("precision_top", "bits", lambda: metrics.Precision(top_k=2)),
         ("precision_class", "bits", lambda: metrics.Precision(class_id=1, thresholds=0.3)),
         ("recall", "bits", metrics.Recall),
+        ("recall_at_precision", "bits", lambda: metrics.RecallAtPrecision(0.6, num_thresholds=50)),
+        ("specificity_at", "bits", lambda: metrics.SpecificityAtSensitivity(0.6)),
+        ("accuracy", "answer_classes", metrics.Accuracy),
         ("true_positives", "bits", metrics.TruePositives),
         ("true_negatives", "bits", metrics.TrueNegatives),
         ("false_positives", "bits", metrics.FalsePositives),
@@ -132,6 +136,8 @@ def metrics_golden(data, weight):
         ("rmse", "numbers", metrics.RootMeanSquaredError),
         ("mse", "numbers", metrics.MeanSquaredError),
         ("mae", "numbers", metrics.MeanAbsoluteError),
+        ("mape", "numbers", metrics.MeanAbsolutePercentageError),
+        ("msle", "positive", metrics.MeanSquaredLogarithmicError),
         ("cosine", "numbers", metrics.CosineSimilarity),
         ("log_cosh", "numbers", metrics.LogCoshError),
         ("r2", "numbers", metrics.R2Score),
@@ -142,6 +148,8 @@ def metrics_golden(data, weight):
         ("categorical_crossentropy", "shares", metrics.CategoricalCrossentropy),
         ("sparse_crossentropy", "classes", metrics.SparseCategoricalCrossentropy),
         ("hinge", "bit_logits", metrics.Hinge),
+        ("squared_hinge", "bit_logits", metrics.SquaredHinge),
+        ("categorical_hinge", "logits", metrics.CategoricalHinge),
         ("iou", "classes", lambda: metrics.IoU(5, [0, 2], sparse_y_pred=False)),
         ("mean_iou", "classes", lambda: metrics.MeanIoU(5, sparse_y_pred=False, ignore_class=1)),
         ("binary_iou", "bit", lambda: metrics.BinaryIoU(target_class_ids=[1], threshold=0.4)),

@@ -1,9 +1,16 @@
-"""The documentation as a site: it builds without a warning, asks no other host for anything, and every page is two clicks away."""
+"""The documentation as a site: it builds without a warning, asks no other host for anything, every page is two clicks away, and none is
+wider than a phone."""
+import functools
 import html.parser
+import http.server
+import json
 import pathlib
+import queue
 import re
+import shutil
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -66,3 +73,61 @@ def test_every_page_is_two_clicks_from_the_first(site):
     everything = {page.resolve() for page in site.rglob("*.html") if page.name != "404.html"}
     assert len(everything) > 60
     assert everything <= near, sorted(page.name for page in everything - near)
+
+
+# Each page in a frame as wide as a phone; how wide it is, and whom it asked for anything, goes back to the server.
+PHONE = """<!doctype html><iframe id=f style="width:390px;height:800px"></iframe><script>
+const pages = PAGES, found = {}, frame = document.getElementById("f");
+function next() {
+  if (pages.length == 0) { fetch("/found", {method: "POST", body: JSON.stringify(found)}); return; }
+  const page = pages.pop();
+  frame.onload = () => {
+    const asked = frame.contentWindow.performance.getEntriesByType("resource").map(e => e.name);
+    found[page] = [frame.contentDocument.documentElement.scrollWidth, asked.filter(u => !u.startsWith(location.origin) && !u.startsWith("data:"))];
+    next();
+  };
+  frame.src = page;
+}
+next();
+</script>"""
+
+
+def test_no_page_is_wider_than_a_phone_and_the_browser_asks_no_other_host(site, tmp_path):
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("this machine: there is no Chromium")
+    pages = sorted(page.name for page in site.glob("*.html") if page.name != "404.html")
+    found = queue.Queue()
+
+    class Site(http.server.SimpleHTTPRequestHandler):
+        def do_GET(self):
+            if self.path != "/phone":
+                return super().do_GET()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(PHONE.replace("PAGES", json.dumps(pages)).encode())
+
+        def do_POST(self):
+            found.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Site, directory=site))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    # A home of its own: what is there may be another's.
+    running = subprocess.Popen([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}", "--remote-debugging-port=0",
+                                f"http://127.0.0.1:{server.server_port}/phone"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        seen = found.get(timeout=250)
+    finally:
+        running.terminate()
+        running.wait()
+        server.shutdown()
+        server.server_close()
+    assert len(seen) == len(pages) > 20
+    assert {page: width for page, (width, _) in seen.items() if width > 390} == {}
+    assert {page: asked for page, (_, asked) in seen.items() if asked} == {}

@@ -18,7 +18,7 @@ using testing::golden;
 using testing::golden_values;
 
 // Sums of a dozen float32 terms, divided: some roundings.
-constexpr double kTolerance = 2e-5;
+constexpr double kTolerance = 1e-5;
 
 void expect_near(const std::string& what, double got, double want) {
   EXPECT_NEAR(got, want, kTolerance * std::max(1.0, std::abs(want))) << what;
@@ -103,6 +103,9 @@ std::vector<MetricRow> metric_rows() {
       {"precision_top", "bits", Precision({.top_k = 2})},
       {"precision_class", "bits", Precision({.thresholds = 0.3, .class_id = 1})},
       {"recall", "bits", Recall()},
+      {"recall_at_precision", "bits", RecallAtPrecision(0.6, {.num_thresholds = 50})},
+      {"specificity_at", "bits", SpecificityAtSensitivity(0.6)},
+      {"accuracy", "answer_classes", metrics::Accuracy()},
       {"true_positives", "bits", TruePositives()},
       {"true_negatives", "bits", TrueNegatives()},
       {"false_positives", "bits", FalsePositives()},
@@ -115,6 +118,8 @@ std::vector<MetricRow> metric_rows() {
       {"rmse", "numbers", RootMeanSquaredError()},
       {"mse", "numbers", "mse"},
       {"mae", "numbers", metrics::MeanAbsoluteError()},
+      {"mape", "numbers", metrics::MeanAbsolutePercentageError()},
+      {"msle", "positive", metrics::MeanSquaredLogarithmicError()},
       {"cosine", "numbers", metrics::CosineSimilarity()},
       {"log_cosh", "numbers", metrics::LogCoshError()},
       {"r2", "numbers", R2Score()},
@@ -126,6 +131,8 @@ std::vector<MetricRow> metric_rows() {
       {"categorical_crossentropy", "shares", metrics::CategoricalCrossentropy()},
       {"sparse_crossentropy", "classes", metrics::SparseCategoricalCrossentropy()},
       {"hinge", "bit_logits", metrics::Hinge()},
+      {"squared_hinge", "bit_logits", metrics::SquaredHinge()},
+      {"categorical_hinge", "logits", metrics::CategoricalHinge()},
       {"iou", "classes", IoU(5, {0, 2}, {.sparse_y_pred = false})},
       {"mean_iou", "classes", MeanIoU(5, {.ignore_class = 1, .sparse_y_pred = false})},
       {"binary_iou", "bit", BinaryIoU({.target_class_ids = {1}, .threshold = 0.4})},

@@ -17,7 +17,7 @@ using testing::golden;
 
 constexpr int64_t kSteps = 20;
 // Twenty steps in float32, with divisions by roots of small sums.
-constexpr double kTolerance = 2e-5;
+constexpr double kTolerance = 1e-5;
 
 std::vector<std::pair<std::string, Optimizer>> rows() {
   return {
@@ -92,6 +92,8 @@ TEST(Optimizers, AreKerasOverTwentySteps) {
           << key;
     }
   }
+  constexpr size_t kWeights = 2, kInputs = 4;  // weight0, weight1, grad0, grad1
+  EXPECT_EQ(kWeights * rows().size() + kInputs, testing::golden_names("optimizer.").size());
 }
 
 TEST(Optimizers, RefuseWhatMakesNoSense) {
@@ -114,6 +116,7 @@ TEST(Schedules, AreKeras) {
       {"restarts", CosineDecayRestarts(0.1, 6, {.m_mul = 0.8, .alpha = 0.05})},
       {"restarts_even", CosineDecayRestarts(0.1, 6, {.t_mul = 1.0})},
   };
+  EXPECT_EQ(all.size(), testing::golden_names("schedule.").size());
   for (const auto& [key, schedule] : all) {
     const std::vector<double> want = testing::golden_values("schedule." + key);
     for (size_t step = 0; step < want.size(); ++step) {

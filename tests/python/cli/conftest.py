@@ -41,6 +41,10 @@ class Done:
     def events(self):
         return [json.loads(line) for line in self.out.splitlines()]
 
+    @property
+    def json(self):
+        return json.loads(self.out)
+
 
 class Place:
     """A folder with a model, data in every kind of file, and the program run in it."""

@@ -3,6 +3,7 @@ constraints is there, or is refused by name with a reason (src/layers/base/refus
 
 import importlib.util
 import inspect
+import json
 import os
 import pathlib
 import re
@@ -58,6 +59,54 @@ def test_every_name_of_keras_is_there_or_refused_with_a_reason(keras, names, fam
 def test_nothing_that_is_there_is_refused(keras, names, family):
     both = ours(family, names) & set(names[family]["refused"])
     assert both <= {"MeanMetricWrapper"}  # made of a function in C++, never read from a file
+
+
+# Where the numbers of Keras are that each class is held to. A class that is there and in none of these is not compared.
+TESTS = {
+    "loss": {"tests/golden/train.py": r"losses\.(\w+)", "tests/training/ctc_test.cpp": r"Loss|(CTC)"},
+    "metric": {"tests/golden/train.py": r"metrics\.(\w+)"},
+    "optimizer": {"tests/golden/train.py": r"optimizers\.(\w+)\(", "tests/golden/loss_scale.py": r"(LossScaleOptimizer)"},
+    "schedule": {"tests/golden/train.py": r"\bs\.(\w+)\("},
+    "callback": {"tests/golden/callbacks.py": r'"(\w+)", \{|keras\.callbacks\.(\w+)', "tests/golden/train.py": r"\.(history)",
+                 "tests/training/checkpoint_test.cpp": r"(ModelCheckpoint)\(", "tests/resume/resume_run.cpp": r"(BackupAndRestore)\(",
+                 "tests/python/keras_io/test_tensorboard.py": r"(TensorBoard)", "tests/training/callbacks_test.cpp": r"(LambdaCallback)\("},
+    "initializer": {"src/layers/initializers_test.cpp": r"(\w+?)(?:Matrix)?\(", "src/layers/windows_test.cpp": r"(STFT)\w*\("},
+    "regularizer": {"tests/golden/layers.json": r'"class_name": "(\w+)"'},
+    "constraint": {"src/layers/initializers_test.cpp": r"(\w+)\("},
+    "layer": {"tests/golden/layers.json": r'"class_name": "(\w+)"'},
+}
+# No numbers of its own.
+NOT_COMPARED = {"layer": {"InputLayer"}}
+# Layers that do something in training only: a case in training too, or a test of what must hold of every draw.
+BY_CHANCE = re.compile("Random|Dropout|Noise|AugMix|RandAugment|StochasticDepth|Solarization")
+DRAWN = ("draws_test.cpp", "augmentation_test.cpp", "training_layers_test.cpp")
+
+
+def named_in(file, pattern):
+    found = re.findall(pattern, (ROOT / file).read_text())
+    return {name for names in found for name in ([names] if isinstance(names, str) else names)}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_class_that_is_there_is_held_to_numbers_of_keras(keras, names, family):
+    place = keras
+    for part in FAMILIES[family].split("."):
+        place = getattr(place, part)
+    compared = {name.lower() for file, pattern in TESTS[family].items() for name in named_in(file, pattern)}
+    spelled = {}  # a class may have several names
+    for name in set(classes(keras, FAMILIES[family])) - set(names[family]["refused"]):
+        spelled.setdefault(getattr(place, name), set()).add(name)
+    missing = [sorted(known) for known in spelled.values()
+               if not {name.lower() for name in known} & compared and not known & NOT_COMPARED.get(family, set())]
+    assert not missing
+
+
+def test_layers_that_act_by_chance_are_held_to_what_they_do_in_training():
+    cases = json.loads((ROOT / "tests/golden/layers.json").read_text())
+    trained = {case["layer"]["class_name"] for case in cases if case.get("training")}
+    drawn = set().union(*(named_in(f"src/layers/{file}", r"(\w+)\(|\"(\w+)\"") for file in DRAWN))
+    layers = {case["layer"]["class_name"] for case in cases if BY_CHANCE.search(case["layer"]["class_name"])}
+    assert len(layers) > 30 and not layers - trained - drawn
 
 
 def test_refused_layers_are_names_of_keras(keras, names):
