@@ -26,8 +26,9 @@ build_packages=(
 )
 python_packages=(python3-dev)
 python_needs=("nanobind>=2.4" "scikit-build-core>=0.10" "keras>=3.15")  # from PyPI
-# Shells and another language's kernel, for the tests of completion and of the guard; PyTorch (48 MB) to compare losses with.
-test_packages=(fish zsh r-cran-irkernel python3-torch)
+# Shells and another language's kernel, for the tests of completion and of the guard; PyTorch (48 MB) to compare losses with;
+# a browser that looks at the site.
+test_packages=(fish zsh r-cran-irkernel python3-torch chromium)
 dev_packages=(clang clang-format clang-tidy)
 arm64_packages=(
   g++-aarch64-linux-gnu qemu-user-static
