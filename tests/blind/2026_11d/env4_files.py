@@ -71,7 +71,7 @@ def csv_gz_download_stopped(c):
     c.write("{work}/train.csv.gz", whole[:len(whole) * 2 // 3])
 
 
-@broken("", proof="from safetensors.numpy import load_file; load_file('{work}/model.safetensors')", error="IncompleteMetadata|incomplete|InvalidHeader|not fully covered",
+@broken("", proof="from safetensors.numpy import load_file; load_file('{work}/model.safetensors')", error="IncompleteMetadata|MetadataIncomplete|incomplete|InvalidHeader|not fully covered",
         cause=r"cut|truncat|incomplete|short", fix="download it again", fix_text=r"again|download|copy", target="{work}/model.safetensors")
 def safetensors_cut_off_in_the_folder(c):
     c.venv()

@@ -4,7 +4,7 @@ from lib import broken, run
 from more import drop
 
 
-@broken("", proof="import requests; requests.get('https://127.0.0.1:9/')", error="CA certificate bundle", cause=r"certifi", fix="install certifi again", apply=False, fix_text=r"certifi")
+@broken("", proof="import requests; requests.get('https://127.0.0.1:9/')", error="CA certificate bundle|requests.*FileNotFoundError", cause=r"certifi", fix="install certifi again", apply=False, fix_text=r"certifi")
 def certifi_without_its_certificates(c):
     c.venv()
     c.install("requests==2.32.3")
@@ -32,7 +32,7 @@ def files_without_a_suffix_deleted(c):
 @broken("", proof="import pandas", error="six", cause=r"\bsix\b", fix="install six", apply=True)
 def six_uninstalled_as_of_python_2(c):
     c.venv()
-    c.install("pandas==2.2.3", "numpy==1.26.4")
+    c.install("pandas==2.2.3", "numpy==1.26.4", "python-dateutil==2.9.0.post0")
     run([c.python, "-m", "pip", "uninstall", "-q", "-y", "six"])
 
 

@@ -4,7 +4,7 @@ import lib
 from lib import broken, run
 
 
-@broken("https://github.com/google/ci_edit/issues/192", proof="import IPython", error="has no attribute 'run'", cause=r"profile\.py|hides", fix="rename profile.py", fix_text=r"mv|rename")
+@broken("https://github.com/google/ci_edit/issues/192", proof="import cProfile", error="has no attribute 'run'", cause=r"profile\.py|hides", fix="rename profile.py", fix_text=r"mv|rename")
 def own_profile_py_beside_the_notebook(c):
     c.venv()
     c.install("ipykernel==6.29.5")
@@ -28,7 +28,7 @@ def compiled_random_of_python_2_left_in_the_folder(c):
     assert (c.work / "random.pyc").exists()
 
 
-@broken("", proof="import pydantic", error="typing_extensions|cannot import name", env={"PYTHONPATH": "{work}/deps.zip"}, cause=r"typing.extensions|deps\.zip",
+@broken("", proof="from pydantic import BaseModel", error="typing_extensions|cannot import name", env={"PYTHONPATH": "{work}/deps.zip"}, cause=r"typing.extensions|deps\.zip",
         fix="unset PYTHONPATH, or a zip with a newer typing_extensions", fix_text=r"PYTHONPATH|typing.extensions|deps\.zip")
 def zip_of_dependencies_for_spark_has_an_old_typing_extensions(c):
     c.venv()

@@ -82,11 +82,6 @@ def pydantic_11013_on_python_313(): pass
 def sqlalchemy_2025_on_python_313(): pass
 
 
-@pair("https://github.com/tensorflow/tensorflow/issues/59301", ("tensorflow-cpu==2.7.0", "numpy==1.24.4", "protobuf<3.21", "keras==2.7.0"), "import tensorflow", "has no attribute 'object'",
-      r"tensorflow.*numpy|numpy.*tensorflow|numpy.object", "numpy<1.24, or a newer tensorflow", py="3.9", fix_text=r"numpy|tensorflow")
-def tensorflow_27_numpy_124_object(): pass
-
-
 @pair("", ("opencv-python-headless==4.9.0.80", "numpy==2.0.2"), "import cv2", "_ARRAY_API|multiarray failed",
       r"opencv.*numpy|numpy.*opencv|cv2", "opencv>=4.10, or numpy<2")
 def opencv_49_numpy_2(): pass
@@ -105,8 +100,3 @@ def parsimonious_getargspec(): pass
 @pair("", ("keras==2.13.1",), "import keras", "No module named 'tensorflow'",
       r"keras.*tensorflow|tensorflow.*keras", "install tensorflow 2.13 (or keras>=3 and a backend)", fix_text=r"tensorflow|keras", apply=False)
 def keras_2_without_tensorflow(): pass
-
-
-@pair("", ("ipykernel==6.29.5", "jsonschema==4.17.3", "attrs==23.2.0", "attr==0.3.2"), "import jsonschema", "attr",
-      r"attr.*attrs|attrs.*attr", "uninstall attr, reinstall attrs")
-def attr_installed_over_attrs(): pass
