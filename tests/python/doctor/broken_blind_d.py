@@ -159,13 +159,6 @@ def module_beside_a_star_import(env):
     env.package("pages", "1.12", {"pages/__init__.py": "from charts.lite.v4.api import Chart\n"}, requires=["charts>=3"])
 
 
-@broken("requirements", "web 1.0 requires one-reader, which is not installed")
-def requirement_that_is_only_tried(env):
-    """A warning: the doctor's exit status is 1, the text is the same."""
-    env.package("other-reader", "5.0")
-    env.package("web", files={"web/__init__.py": "try:\n    import one_reader\nexcept ImportError:\n    one_reader = None\n"}, requires=["one-reader"])
-
-
 @broken("model", "train.csv.gz is a compressed file (gzip), and damaged: it is cut off")
 def table_cut_off_in_its_compressed_data(env):
     whole = gzip.compress(b"\n".join(b"%d,%d" % (i, i * 7919 % 1000) for i in range(20000)))

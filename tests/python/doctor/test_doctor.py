@@ -67,6 +67,14 @@ def test_a_healthy_environment_has_nothing_above_a_note(case, tmp_path, program)
     assert judge_healthy(case, tmp_path / "env", program) is None
 
 
+def test_a_requirement_that_is_only_tried_is_a_warning(tmp_path, program):
+    for source, severity in (("try:\n    import one_reader\nexcept ImportError:\n    one_reader = None\n", "warning"), ("import one_reader\n", "error")):
+        env = maker.Environment(tmp_path / severity)
+        env.package("web", files={"web/__init__.py": source}, requires=["one-reader"])
+        found = [f for f in env.examine(program)[1]["findings"] if f["id"] == "requirements"]
+        assert [f["severity"] for f in found] == [severity], found
+
+
 def test_text_says_what_seen_leads_to_and_fix(tmp_path, program):
     env = maker.Environment(tmp_path / "one")
     broken.version_conflict(env)
