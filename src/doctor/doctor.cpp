@@ -56,7 +56,8 @@ void check_kernelspec(const Exam& shell, const KernelSpec& spec, Findings& findi
   const Exam exam{shell.options, system, used, libraries ? *libraries : shell.libraries, spec.file};
   Findings found;
   for (const FindingFile& file : finding_files()) {
-    const bool other_packages = other_path && std::string_view(file.id) == "other_python";
+    const bool other_packages = other_path && (std::string_view(file.id) == "other_python" ||
+                                               std::string_view(file.id) == "requirements");
     const bool other_files = other_libraries && std::string_view(file.id) == "damaged_libraries";
     if (reads_variables(file.id) || other_packages || other_files) run_check(file, exam, found);
   }

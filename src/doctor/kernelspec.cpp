@@ -1,5 +1,6 @@
 #include "doctor/kernelspec.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -35,7 +36,13 @@ std::optional<KernelSpec> read_spec(const fs::path& folder, bool of_environment,
   if (text->starts_with("\xef\xbb\xbf"))
     spec.not_json = "its beginning (a byte order mark, BOM, as Notepad writes it)";
   if (j.is_discarded()) spec.not_json = place_of_error(*text);
-  if (!j.is_object() || !j.contains("argv") || !j["argv"].is_array() || j["argv"].empty()) return spec;
+  if (!j.is_object() || !j.contains("argv")) return spec;
+  const auto is_text = [](const nlohmann::json& argument) { return argument.is_string(); };
+  if (!j["argv"].is_array() || !std::all_of(j["argv"].begin(), j["argv"].end(), is_text)) {
+    spec.no_list = j["argv"].dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return spec;
+  }
+  if (j["argv"].empty()) return spec;
   if (j["argv"][0].is_string()) spec.program = j["argv"][0];
   const bool python = fs::path(spec.program).filename().string().starts_with("python");
   spec.runs_environment = of_environment && python && !contains(spec.program, "/");

@@ -16,6 +16,7 @@ struct KernelSpec {
   std::string program;              // argv[0]; empty if it cannot be understood
   std::string module;               // that Python is to run (-m); empty: none
   std::string not_json;             // where it stops being JSON
+  std::string no_list;              // argv, as JSON, where it is no list of texts
   bool has_connection_file = true;  // argv has a place for it
   bool ipykernel = false;           // a Python that runs ipykernel itself, not a program in front of it
   bool of_environment = false;      // lies inside the environment

@@ -4,6 +4,7 @@
 
 #include "common/zip_reader.h"
 #include "doctor/formats/hdf5_attributes.h"
+#include "doctor/formats/hdf5_groups.h"
 #include "doctor/formats/mapped_file.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
@@ -125,7 +126,9 @@ ModelFile read_archive(const FileSource& file) {
            "expected config.json at the top of the archive, got it in a folder: ", member.name);
   }
   if (metadata == nullptr || config == nullptr)
-    fail(ErrorKind::bad_file, "model", "a zip file, but not of a Keras model");
+    fail(ErrorKind::bad_file, "model",
+         "expected metadata.json and config.json in the archive, got one without ",
+         config == nullptr ? "config.json" : "metadata.json", ", as other zip files are");
   const nlohmann::json m = parse(zip.read(*metadata, kLargestMetadata), "metadata.json");
   if (m.is_object()) set_version(model, text_of(m, "keras_version"));
   const nlohmann::json whole = parse(zip.read(*config, kLargestConfig), "config.json");
@@ -138,6 +141,7 @@ ModelFile read_archive(const FileSource& file) {
 
 ModelFile read_h5(Bytes bytes) {
   Hdf5Root root = read_hdf5_root(bytes);
+  check_hdf5_groups(bytes);
   ModelFile model;
   set_version(model, root.text["keras_version"]);
   model.backend = root.text["backend"];

@@ -18,6 +18,7 @@ std::string project_with(std::string_view module) {
       {"cgi", "legacy-cgi"},
       {"cgitb", "legacy-cgi"},
       {"yaml", "PyYAML"},
+      {"absl", "absl-py"},
       {"PIL", "pillow"},
       {"cv2", "opencv-python-headless"},
       {"sklearn", "scikit-learn"},

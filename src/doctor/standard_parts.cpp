@@ -38,6 +38,7 @@ std::span<const StandardPart> standard_parts() { return kParts; }
 
 std::set<std::string, std::less<>> lost_standard_parts(const Exam& exam) {
   std::set<std::string, std::less<>> files, lost;
+  if (exam.system.variable("SETUPTOOLS_USE_DISTUTILS") == "stdlib") lost.insert("distutils");
   const std::filesystem::path& library = exam.environment.standard_library;
   if (!exam.libraries.system_known() || !is_there(library / "os.py")) return lost;
   for (const auto& file : list_folder(library / "lib-dynload")) files.insert(file.filename().string());

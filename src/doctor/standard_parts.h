@@ -16,7 +16,7 @@ struct StandardPart {
 std::span<const StandardPart> standard_parts();
 
 // Names of the parts that this Python does not have, neither as a file nor inside; empty where that cannot be
-// seen.
+// seen. With "distutils", where a variable keeps setuptools from giving its own.
 std::set<std::string, std::less<>> lost_standard_parts(const Exam& exam);
 
 // What to do about one that is lost.

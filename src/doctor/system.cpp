@@ -47,13 +47,14 @@ bool variable_matters(std::string_view name) {
                                        "HF_HOME",
                                        "HF_HUB_CACHE",
                                        "HF_HUB_ENABLE_HF_TRANSFER",
-                                       "NLTK_DATA"}) {
+                                       "NLTK_DATA",
+                                       "SETUPTOOLS_USE_DISTUTILS"}) {
     if (name == exact) return true;
   }
   for (const std::string_view prefix :
-       {"PYTHON",   "LD_",      "DYLD_",   "CONDA_", "KERAS_", "TF_",  "XLA_",      "JAX_",
-        "PYTORCH_", "TORCH",    "CUDA_",   "OMP_",   "KMP_",   "MKL_", "OPENBLAS_", "PROTOCOL_BUFFERS_",
-        "HDF5_",    "JUPYTER_", "NVIDIA_", "TRITON_"}) {
+       {"PYTHON",   "LD_",      "DYLD_",   "CONDA_",  "KERAS_", "TF_",   "XLA_",      "JAX_",
+        "PYTORCH_", "TORCH",    "CUDA_",   "OMP_",    "KMP_",   "MKL_",  "OPENBLAS_", "PROTOCOL_BUFFERS_",
+        "HDF5_",    "JUPYTER_", "NVIDIA_", "TRITON_", "NPY_",   "NUMBA_"}) {
     if (name.starts_with(prefix)) return !contains(name, "TOKEN") && !contains(name, "PASSWORD");
   }
   return false;

@@ -394,7 +394,12 @@ void merge_many(const Exam& exam, Findings& findings) {
   std::map<std::string, std::vector<size_t>> kinds;
   for (size_t i = 0; i < findings.size(); ++i) {
     // What is missing or contradicts is put right by one command; what is broken in many places is not.
-    if (findings[i].severity == Severity::error && findings[i].id != "requirements")
+    // Nor does making anew bring what no metadata asks for.
+    const auto& installs = findings[i].installs;
+    const bool brings = findings[i].id == "needed_modules" &&
+                        std::any_of(installs.begin(), installs.end(),
+                                    [](const Finding::Install& install) { return !install.again; });
+    if (findings[i].severity == Severity::error && findings[i].id != "requirements" && !brings)
       kinds[findings[i].id].push_back(i);
   }
   std::set<size_t> gone;

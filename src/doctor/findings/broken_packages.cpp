@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <map>
 #include <set>
 
 #include "doctor/commands.h"
@@ -21,19 +22,77 @@ bool is_native(std::string_view path) {
   return path.ends_with(".so") || contains(path, ".so.") || path.ends_with(".dylib");
 }
 
-// Files people leave out of small images, or that tools rewrite, without harm.
-bool dispensable(std::string_view path) {
+// Files people leave out of small images without harm.
+bool is_slimmed(std::string_view path) {
   if (path.ends_with(".pyc") || path.starts_with("../") || path.starts_with('/')) return true;
   if (contains(path, ".dist-info/")) return true;
   for (const std::string_view folder :
        {"tests/", "test/", "testing/", "docs/", "doc/", "examples/", "include/"}) {
     if (path.starts_with(folder) || contains(path, concat("/", folder))) return true;
   }
-  return !path.ends_with(".py") && !is_native(path);
+  for (const std::string_view suffix :
+       {".pyi", ".typed", ".h", ".hpp", ".pxd", ".pyx", ".c", ".cpp", ".md", ".rst"}) {
+    if (path.ends_with(suffix)) return true;
+  }
+  return false;
 }
+
+// Those, and what tools rewrite or no import needs, as a rule: data.
+bool dispensable(std::string_view path) {
+  return is_slimmed(path) || (!path.ends_with(".py") && !is_native(path));
+}
+
+// Whether a word of a path stands between quotes: "cacert.pem", 'mpl-data/'.
+bool is_quoted(std::string_view source, std::string_view word) {
+  for (size_t at = source.find(word); at != std::string_view::npos; at = source.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    const auto ends_name = [](char c) { return c == '"' || c == '\'' || c == '/'; };
+    if (at > 0 && end < source.size() && ends_name(source[at - 1]) && ends_name(source[end])) return true;
+  }
+  return false;
+}
+
+// Of data files that are gone those that the package opens: its Python files name the file, or a folder that
+// is gone with it. Whoever slims an image does without the rest.
+std::vector<std::string> named_in_sources(const Distribution& d, const std::vector<std::string>& gone) {
+  constexpr size_t kMostSources = 400, kLongestSource = 1u << 20;
+  std::map<std::string, std::vector<std::string>> by_word;  // what would have to be named for which files
+  for (const std::string& path : gone) {
+    const size_t top = path.find('/');
+    const bool data =
+        top != std::string::npos && !path.ends_with(".py") && !path.starts_with('.') && !is_slimmed(path);
+    if (!data) continue;
+    by_word[path.substr(path.rfind('/') + 1)].push_back(path);
+    for (size_t slash = path.find('/', top + 1); slash != std::string::npos;
+         slash = path.find('/', slash + 1)) {
+      if (is_there(d.site / path.substr(0, slash))) continue;
+      const size_t begin = path.rfind('/', slash - 1) + 1;
+      by_word[path.substr(begin, slash - begin)].push_back(path);
+    }
+  }
+  std::set<std::string> needed;
+  size_t read = 0;
+  for (const RecordRow& row : d.record) {
+    if (by_word.empty() || read >= kMostSources) break;
+    if (!row.path.ends_with(".py") || is_slimmed(row.path)) continue;
+    ++read;
+    const std::string source = read_text(d.site / row.path, kLongestSource).value_or("");
+    std::erase_if(by_word, [&](const auto& entry) {
+      if (!is_quoted(source, entry.first)) return false;
+      needed.insert(entry.second.begin(), entry.second.end());
+      return true;
+    });
+  }
+  return {needed.begin(), needed.end()};
+}
+
+// Without it the folder is a name space, which works as well. Projects share such files (nvidia/__init__.py),
+// and the one that is removed first takes it along.
+bool is_empty_init(const RecordRow& row) { return row.size == 0 && row.path.ends_with("/__init__.py"); }
 
 struct Check {
   std::vector<std::string> gone, gone_dispensable, resized;
+  std::vector<std::string> gone_data;  // that its Python files name
   std::vector<std::string> unusable;   // that Python cannot compile, or that hold nothing any more
   std::vector<std::string> forbidden;  // in a folder that may not be entered
   size_t present = 0, counted = 0;
@@ -59,7 +118,7 @@ Check check(const Distribution& d) {
         c.forbidden.push_back(row.path);
         continue;
       }
-      (dispensable(row.path) ? c.gone_dispensable : c.gone).push_back(row.path);
+      (dispensable(row.path) || is_empty_init(row) ? c.gone_dispensable : c.gone).push_back(row.path);
       continue;
     }
     if (!own_info) ++c.present;
@@ -71,6 +130,7 @@ Check check(const Distribution& d) {
       c.unusable.push_back(concat(row.path, ": ", why));
     c.resized.push_back(concat(row.path, " (", status.st_size, " bytes, ", *row.size, " recorded)"));
   }
+  if (c.present > 0) c.gone_data = named_in_sources(d, c.gone_dispensable);
   return c;
 }
 
@@ -100,6 +160,10 @@ void report(const Distribution& d, const Check& c, Findings& findings) {
     add(Severity::error, Sureness::certain,
         concat(d.shown(), " has lost ", c.gone.size(), " of its ", c.counted, " files"),
         "gone: " + some_of(c.gone), "ImportError or ModuleNotFoundError in the midst of it");
+  } else if (!c.gone_data.empty()) {
+    add(Severity::error, Sureness::likely,
+        concat(d.shown(), " has lost ", c.gone_data.size(), " data files that it opens"),
+        "gone: " + some_of(c.gone_data), "FileNotFoundError when it is imported, or at its first use");
   } else if (!c.gone_dispensable.empty() && c.gone_dispensable.size() * 2 > c.counted) {
     add(Severity::note, Sureness::possible, concat(d.shown(), " was slimmed down"),
         "gone: " + some_of(c.gone_dispensable), "Tests, headers or data files are not there.");

@@ -143,7 +143,7 @@ void hidden_standard_modules(const Exam& exam, Findings& findings) {
     for (const std::string& file : entries[i].names) {
       const std::string name = file.substr(0, file.find('.'));
       if (is_everyday_name(name) || is_built_in(name)) continue;
-      const bool module = file == name + ".py";
+      const bool module = file == name + ".py" || file == name + ".pyc";
       if (!module && (file != name || !is_there(entries[i].folder / name / "__init__.py"))) continue;
       const Origin own = e.path.find(name, standard);
       if (!own || own.entry->from != From::standard || own.kind == Origin::Kind::name_space) continue;

@@ -1,4 +1,6 @@
 // Jupyter kernels that point to another interpreter, to none, or to one without ipykernel.
+#include <unistd.h>
+
 #include "doctor/commands.h"
 #include "doctor/exam.h"
 #include "doctor/files.h"
@@ -78,6 +80,12 @@ void judge(const Exam& exam, const KernelSpec& spec, Findings& findings) {
         concat("The Jupyter kernel \"", name, "\" has a kernel.json that is not JSON, at ", spec.not_json),
         "Jupyter does not offer it, or fails to start it", spec.of_environment ? again : remove);
     findings.back().evidence = {spec.file.string()};
+  } else if (!spec.no_list.empty()) {
+    add(spec.of_environment ? Severity::error : Severity::warning,
+        concat("The Jupyter kernel \"", name,
+               "\" has a command (argv) that is no list of strings: ", spec.no_list),
+        "TraitError or FileNotFoundError when it is started", spec.of_environment ? again : remove);
+    findings.back().evidence = {spec.file.string()};
   } else if (spec.program.empty()) {
     add(Severity::warning, concat("The Jupyter kernel \"", name, "\" cannot be understood"),
         "Jupyter does not offer it, or fails to start it", spec.of_environment ? again : remove);
@@ -90,6 +98,12 @@ void judge(const Exam& exam, const KernelSpec& spec, Findings& findings) {
         concat("The Jupyter kernel \"", name, "\" points to an interpreter that is not there"),
         "\"Kernel died before replying to kernel_info\" or FileNotFoundError when it is started",
         spec.of_environment ? again : remove);
+  } else if (::access(spec.program.c_str(), X_OK) != 0) {
+    add(spec.of_environment ? Severity::error : Severity::warning,
+        concat("The Jupyter kernel \"", name,
+               "\" starts a program that this user may not run: ", spec.program),
+        "PermissionError: [Errno 13] Permission denied, when it is started",
+        concat("chmod +x ", shell_word(spec.program)));
   } else if (spec.runs_environment && !can_run(exam.environment, spec.module)) {
     add(Severity::error,
         concat("The Jupyter kernel \"", name, "\" starts a module that is not there any more: ", spec.module),

@@ -260,6 +260,17 @@ std::optional<OtherKind> in_folder(const Exam& exam, std::string_view said) {
                           " -m zipfile -c ", file, " \"$d\"/", shell_word(inner), "/*")};
 }
 
+// A name that no model has: tables, texts, pictures.
+bool is_no_model(const std::filesystem::path& path) {
+  const std::string suffix = lower_case(path.extension().string());
+  for (const std::string_view known :
+       {".csv",  ".tsv", ".txt",      ".md",  ".json", ".yaml", ".yml",  ".toml", ".gz",  ".bz2", ".xz",
+        ".xlsx", ".log", ".tfrecord", ".gif", ".webp", ".tif",  ".tiff", ".mp3",  ".mp4", ".pdf"}) {
+    if (suffix == known) return true;
+  }
+  return false;
+}
+
 // Files that are no models: data, whole or not.
 bool judge_data(const Exam& exam, Findings& findings) {
   const std::string name = exam.options.model.filename().string();
@@ -301,6 +312,14 @@ void find_model(const Exam& exam, Findings& findings) {
   if (exam.options.model.empty()) return;
   if (is_there(exam.options.model / "saved_model.pb")) return saved_model(exam, findings);
   if (is_program(exam.options.model) || judge_data(exam, findings)) return;
+  if (is_no_model(exam.options.model)) {
+    Finding f;
+    f.what = concat(exam.options.model.filename().string(), " is no file whose kind the doctor knows");
+    f.evidence = {exam.options.model.string()};
+    f.sureness = Sureness::possible;
+    findings.push_back(f);
+    return;
+  }
   try {
     const ModelFile model = read_model_file(exam.options.model);
     Judge(exam, model, findings).run();

@@ -1,5 +1,7 @@
 // Folders that cannot be used as they must be: packages on a disk whose files may not be run, a home folder
 // that may not be written.
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "doctor/commands.h"
@@ -44,6 +46,26 @@ void home(const Exam& exam, Findings& findings) {
        "export HOME=$(mktemp -d)   # or a folder that stays; with Docker: -e HOME=/tmp"});
 }
 
+// Numba keeps what it compiles beside the source, in NUMBA_CACHE_DIR or in the home folder. Where it may
+// write in none of these, it refuses functions with cache=True when they are imported.
+void numba_cache(const Exam& exam, Findings& findings) {
+  const auto& sites = exam.environment.sites;
+  const bool beside = std::any_of(sites.begin(), sites.end(),
+                                  [](const auto& site) { return ::access(site.c_str(), W_OK) == 0; });
+  if (!exam.system.home_unwritable || beside) return;
+  if (!exam.environment.find("numba") || exam.system.has_variable("NUMBA_CACHE_DIR")) return;
+  findings.push_back(
+      {"",
+       Severity::warning,
+       Sureness::likely,
+       "Numba has no place for what it compiles: neither the packages nor the home folder may be written",
+       {concat("HOME=", exam.system.variable("HOME")), "NUMBA_CACHE_DIR is not set"},
+       "RuntimeError: cannot cache function ...: no locator available, when librosa, umap and others are "
+       "imported",
+       "export NUMBA_CACHE_DIR=$(mktemp -d)   # or a folder that stays; with Docker: -e "
+       "NUMBA_CACHE_DIR=/tmp"});
+}
+
 void runtime_folder(const Exam& exam, Findings& findings) {
   const std::string& folder = exam.system.unwritable_runtime;
   const bool jupyter = exam.environment.find("ipykernel") || exam.environment.find("jupyter-core");
@@ -77,6 +99,7 @@ void temporary_folder(const Exam& exam, Findings& findings) {
 void find_mounts(const Exam& exam, Findings& findings) {
   not_executable(exam, findings);
   home(exam, findings);
+  numba_cache(exam, findings);
   runtime_folder(exam, findings);
   temporary_folder(exam, findings);
 }

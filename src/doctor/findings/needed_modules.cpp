@@ -115,7 +115,7 @@ std::vector<std::pair<const Distribution*, bool>> starting_points(const Environm
   return all;
 }
 
-Finding missing_module(const BrokenImport& b, const Distribution& d) {
+Finding missing_module(const Exam& exam, const BrokenImport& b, const Distribution& d) {
   Finding f;
   f.severity = Severity::error;
   f.what = concat(d.shown(), " imports ", b.module, ", which is not there and not among its requirements");
@@ -127,6 +127,18 @@ Finding missing_module(const BrokenImport& b, const Distribution& d) {
   } else {
     f.installs = {{project_with(b.module), "", false}};
   }
+  if (b.module == "distutils" && exam.system.variable("SETUPTOOLS_USE_DISTUTILS") == "stdlib") {
+    f.what = concat(d.shown(),
+                    " imports distutils, which this Python does not have, and setuptools is told not "
+                    "to give it: SETUPTOOLS_USE_DISTUTILS=stdlib");
+    f.installs.clear();
+    f.fix = unset_command(exam, "SETUPTOOLS_USE_DISTUTILS");
+    return f;
+  }
+  // Keras 2 belongs to the TensorFlow of the same number, and does not ask for it.
+  const bool keras_2 =
+      d.normal == "keras" && d.version && d.version->major() == 2 && b.module == "tensorflow";
+  if (keras_2) f.installs = {{concat("tensorflow==2.", d.version->minor(), ".*"), "", false}};
   do_without(d, f);
   return f;
 }
@@ -220,6 +232,20 @@ Finding not_compiled(const Exam& exam, const BrokenImport& b, const Distribution
   return f;
 }
 
+Finding mutable_default(const Exam& exam, const BrokenImport& b, const Distribution& d) {
+  Finding f;
+  f.severity = b.part.empty() ? Severity::error : Severity::warning;
+  f.sureness = Sureness::likely;
+  f.what = concat(d.shown(), " is too old for Python ", exam.environment.major, ".", exam.environment.minor,
+                  ": a dataclass of it has a default that can change (", b.name, ")");
+  f.evidence = {b.by.string()};
+  f.leads_to = concat("ValueError: mutable default ... is not allowed: use default_factory, at import ",
+                      b.part.empty() ? b.package : b.part);
+  f.installs = upgrade(d);
+  do_without(d, f);
+  return f;
+}
+
 // Packages that lie in a site folder and belong to no project: left by an installation that did not finish,
 // or copied there by hand.
 std::vector<std::string> packages_without_project(const Environment& e) {
@@ -296,6 +322,8 @@ void find_needed_modules(const Exam& exam, Findings& findings) {
     const bool top = b.kind == BrokenImport::Kind::module && !contains(b.module, ".");
     if (b.kind == BrokenImport::Kind::syntax) {
       findings.push_back(not_compiled(exam, b, *d));
+    } else if (b.kind == BrokenImport::Kind::mutable_default) {
+      findings.push_back(mutable_default(exam, b, *d));
     } else if (!b.python_part.empty()) {
       if (b.part.empty()) findings.push_back(missing_part(exam, b, *d));
     } else if (b.kind == BrokenImport::Kind::old_finder && b.part.empty()) {
@@ -311,7 +339,7 @@ void find_needed_modules(const Exam& exam, Findings& findings) {
       const bool of_setuptools =
           project_with(b.module).starts_with("setuptools") && requires_project(*d, "setuptools");
       if (top && (always || of_setuptools || program || (of_python && is_often_imported(b.part)))) {
-        findings.push_back(missing_module(b, *d));
+        findings.push_back(missing_module(exam, b, *d));
         if (!always && !of_setuptools && !program) findings.back().severity = Severity::warning;
       }
     } else {

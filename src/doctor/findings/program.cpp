@@ -1,11 +1,13 @@
 // The program or notebook given: imports and names in it that this environment does not have.
 #include "doctor/program_file.h"
 
+#include "doctor/commands.h"
 #include "doctor/exam.h"
 #include "doctor/files.h"
 #include "doctor/module_project.h"
 #include "doctor/python/import_follower.h"
 #include "doctor/python/text.h"
+#include "doctor/removed_names.h"
 #include "doctor/standard_parts.h"
 #include "plimsoll/error.h"
 
@@ -19,6 +21,9 @@ std::string replacement_of(const std::string& name) {
   const std::pair<std::string_view, std::string_view> known[] = {
       {"keras.utils.np_utils", "from keras.utils import to_categorical"},
       {"keras.utils.to_categorical", "from keras.utils import to_categorical"},
+      {"moviepy.editor", "from moviepy import ..."},
+      {"keras.wrappers.scikit_learn", "from scikeras.wrappers import ... (pip install scikeras)"},
+      {"sklearn.datasets.load_boston", "from sklearn.datasets import fetch_california_housing"},
       {"numpy.bool", "bool"},
       {"numpy.int", "int"},
       {"numpy.float", "float"},
@@ -46,6 +51,16 @@ std::string replacement_of(const std::string& name) {
   return "";
 }
 
+// The versions that still had a name: those that are known, else those before the installed one's first
+// number. Names are dropped there, as a rule; a version right below the installed one would not have it
+// either.
+std::string older_with(const Exam& exam, const std::string& what, const Distribution* from) {
+  const RemovedName removed = removed_name(what, exam.environment.minor);
+  if (!removed.requirement.empty()) return removed.installable ? removed.requirement : "";
+  if (!from || !from->version || from->version->major() == 0) return "";
+  return concat(from->name, "<", from->version->major());
+}
+
 Finding describe(const Exam& exam, const BrokenImport& b) {
   const std::string file = exam.options.model.filename().string();
   Finding f;
@@ -57,6 +72,12 @@ Finding describe(const Exam& exam, const BrokenImport& b) {
     f.leads_to = "SyntaxError before its first line runs";
     f.fix = contains(b.name, "Python 2") ? concat("2to3 -w ", file, "   # or rewrite that line for Python 3")
                                          : "Finish that statement, or undo the last change.";
+    return f;
+  }
+  if (b.kind == BrokenImport::Kind::mutable_default) {
+    f.what = concat(file, ": a dataclass has a default that can change: ", b.name);
+    f.leads_to = "ValueError: mutable default ... is not allowed: use default_factory";
+    f.fix = "Write = field(default_factory=...) for that field, or @dataclass(frozen=True) for its class.";
     return f;
   }
   const bool top = b.kind == BrokenImport::Kind::module && !contains(b.module, ".");
@@ -75,11 +96,11 @@ Finding describe(const Exam& exam, const BrokenImport& b) {
              " does not have");
   f.leads_to = concat("ImportError or AttributeError: no ", what);
   const std::string now = replacement_of(what);
-  f.fix = !now.empty() ? concat("Write ", now, " instead of ", what, ".")
-          : from       ? concat("Look up what became of ", what, " in the release notes of ", from->name,
-                                ", or install an older version: pip install '", from->name, "<", from->version_text,
-                                "'")
-                       : concat("Look up what became of ", what, " in \"What's new in Python\".");
+  const std::string old = older_with(exam, what, from);
+  f.fix = !now.empty()   ? concat("Write ", now, " instead of ", what, ".")
+          : !old.empty() ? InstallCommand{{old}}.text(exam) + "   # or look up what became of it"
+          : from ? concat("Look up what became of ", what, " in the release notes of ", from->name, ".")
+                 : concat("Look up what became of ", what, " in \"What's new in Python\".");
   return f;
 }
 

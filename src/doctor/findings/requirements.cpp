@@ -4,6 +4,8 @@
 #include <set>
 
 #include "doctor/exam.h"
+#include "doctor/formats/mapped_file.h"
+#include "doctor/python/source.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
 
@@ -104,6 +106,28 @@ bool has_nothing_to_import(const Distribution& d) {
          });
 }
 
+// Whether every import of a module in a project's Python files is made for the case that it is not there:
+// requests takes chardet in place of charset_normalizer. Of what is imported nowhere, nothing is known.
+bool only_tried(const Environment& e, const Distribution& by, const std::string& wanted) {
+  constexpr size_t kMostFiles = 200, kLongestFile = 1u << 20;
+  std::string module = lower_case(wanted);
+  std::replace(module.begin(), module.end(), '-', '_');
+  size_t read = 0;
+  bool found = false;
+  for (const RecordRow& row : by.record) {
+    if (!row.path.ends_with(".py") || contains(row.path, "tests/")) continue;
+    if (++read > kMostFiles) return false;
+    const std::string source = read_text(by.site / row.path, kLongestFile).value_or("");
+    if (!contains(source, module)) continue;
+    for (const ImportStatement& s : read_source(source, {e.major, e.minor, e.is_macos, false}).imports) {
+      if (s.level > 0 || s.module.substr(0, s.module.find('.')) != module) continue;
+      if (s.tried < 0 || s.insisted) return false;
+      found = true;
+    }
+  }
+  return found;
+}
+
 // Many that are missing of one project are one finding.
 constexpr size_t kFew = 3;
 
@@ -176,6 +200,10 @@ void find_requirements(const Exam& exam, Findings& findings) {
       if (!present && name == "tzdata" && by.normal != "tzdata") {
         f.severity = Severity::warning;
         f.leads_to = "ZoneInfoNotFoundError for time zones, where the system has none of its own";
+      }
+      if (!present && f.severity == Severity::error && only_tried(environment, by, wanted.name)) {
+        f.severity = Severity::warning;
+        f.leads_to = concat(by.name, " goes without it, or with another in its place");
       }
       if (present)
         findings.push_back(f);

@@ -8,6 +8,7 @@
 #include "doctor/exam.h"
 #include "doctor/files.h"
 #include "doctor/formats/mapped_file.h"
+#include "doctor/framework_settings.h"
 #include "doctor/standard_parts.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
@@ -16,21 +17,6 @@ namespace plimsoll::doctor {
 namespace {
 
 namespace fs = std::filesystem;
-
-void add(const Exam& exam, Severity severity, std::string_view name, std::string what, std::string leads_to,
-         Findings& findings) {
-  findings.push_back({"",
-                      severity,
-                      Sureness::certain,
-                      std::move(what),
-                      {concat(name, "=", exam.system.variable(name))},
-                      std::move(leads_to),
-                      unset_command(exam, name)});
-}
-
-bool is_one_of(std::string_view value, std::initializer_list<std::string_view> allowed) {
-  return std::find(allowed.begin(), allowed.end(), value) != allowed.end();
-}
 
 std::optional<uint64_t> number(std::string_view text) {
   uint64_t value = 0;
@@ -51,8 +37,8 @@ void interpreter_settings(const Exam& exam, Findings& findings) {
   const System& s = exam.system;
   const auto refuse = [&](const char* name, bool fits) {
     if (s.variable(name).empty() || fits) return;
-    add(exam, Severity::error, name, concat("Python does not start with this value of ", name),
-        concat("Fatal Python error: ", name, " has an invalid value"), findings);
+    add_setting(exam, Severity::error, name, concat("Python does not start with this value of ", name),
+                concat("Fatal Python error: ", name, " has an invalid value"), findings);
   };
   refuse("PYTHONHASHSEED", is_hash_seed(s.variable("PYTHONHASHSEED")));
   refuse("PYTHONUTF8", is_one_of(s.variable("PYTHONUTF8"), {"0", "1"}));
@@ -60,8 +46,11 @@ void interpreter_settings(const Exam& exam, Findings& findings) {
          is_one_of(s.variable("PYTHONMALLOC"), {"default", "malloc", "pymalloc", "malloc_debug",
                                                 "pymalloc_debug", "debug", "mimalloc", "mimalloc_debug"}));
   refuse("PYTHONCOERCECLOCALE", is_one_of(s.variable("PYTHONCOERCECLOCALE"), {"0", "1", "warn"}));
-  const std::string_view platform = s.variable("PYTHONPLATLIBDIR");
-  refuse("PYTHONPLATLIBDIR", platform == "lib" || platform == "lib64");
+  // Python looks for its own library there, and nowhere else.
+  const fs::path& library = exam.environment.standard_library;
+  const fs::path named =
+      exam.environment.base_prefix / s.variable("PYTHONPLATLIBDIR") / library.filename() / "os.py";
+  refuse("PYTHONPLATLIBDIR", is_there(named) || !is_there(library / "os.py"));
   refuse("PYTHONTRACEMALLOC", number(s.variable("PYTHONTRACEMALLOC")).has_value());
   const uint64_t minor = exam.environment.minor;
   const auto digits = number(s.variable("PYTHONINTMAXSTRDIGITS"));
@@ -89,12 +78,12 @@ void stream_encoding(const Exam& exam, Findings& findings) {
       errors.empty() || is_one_of(errors, {"strict", "ignore", "replace", "surrogateescape", "surrogatepass",
                                            "xmlcharrefreplace", "backslashreplace", "namereplace"});
   if (handler && is_encoding(exam, value.substr(0, colon))) return;
-  add(exam, Severity::error, "PYTHONIOENCODING",
-      concat("Python does not start: PYTHONIOENCODING names ",
-             handler ? "an encoding" : "a treatment of errors", " that it does not know"),
-      concat("LookupError: unknown ", handler ? "encoding" : "error handler name", ": ",
-             handler ? value.substr(0, colon) : errors),
-      findings);
+  add_setting(exam, Severity::error, "PYTHONIOENCODING",
+              concat("Python does not start: PYTHONIOENCODING names ",
+                     handler ? "an encoding" : "a treatment of errors", " that it does not know"),
+              concat("LookupError: unknown ", handler ? "encoding" : "error handler name", ": ",
+                     handler ? value.substr(0, colon) : errors),
+              findings);
 }
 
 // action:message:category:module:line, several with commas.
@@ -104,8 +93,9 @@ void warnings(const Exam& exam, Findings& findings) {
     if (trim(parts[0]) != "error" || (parts.size() > 3 && !parts[3].empty())) continue;
     const std::string kind =
         parts.size() > 2 && !parts[2].empty() ? concat("every ", parts[2]) : "every warning";
-    add(exam, Severity::warning, "PYTHONWARNINGS", concat("PYTHONWARNINGS turns ", kind, " into an error"),
-        "DeprecationWarning or UserWarning as an exception, at import of whatever warns", findings);
+    add_setting(exam, Severity::warning, "PYTHONWARNINGS",
+                concat("PYTHONWARNINGS turns ", kind, " into an error"),
+                "DeprecationWarning or UserWarning as an exception, at import of whatever warns", findings);
     return;
   }
 }
@@ -118,10 +108,10 @@ void proxies(const Exam& exam, Findings& findings) {
     for (const auto& [user, module, project] :
          {std::tuple("requests", "socks", "PySocks"), std::tuple("httpx", "socksio", "socksio")}) {
       if (!exam.environment.find(user) || exam.environment.path.find(module)) continue;
-      add(exam, Severity::warning, name,
-          concat(name, " names a SOCKS proxy, for which ", user, " needs ", project),
-          concat("InvalidSchema or ImportError: Missing dependencies for SOCKS support, in ", user),
-          findings);
+      add_setting(exam, Severity::warning, name,
+                  concat(name, " names a SOCKS proxy, for which ", user, " needs ", project),
+                  concat("InvalidSchema or ImportError: Missing dependencies for SOCKS support, in ", user),
+                  findings);
       findings.back().fix.clear();
       findings.back().installs = {{project, "", false}};
     }
@@ -135,7 +125,8 @@ void fast_downloads(const Exam& exam, Findings& findings) {
   if (!hub || !is_one_of(value, {"1", "on", "yes", "true"}) || exam.environment.path.find("hf_transfer"))
     return;
   if (hub->version && hub->version->major() >= 1) return;  // no longer looks at it
-  add(exam, Severity::error, "HF_HUB_ENABLE_HF_TRANSFER",
+  add_setting(
+      exam, Severity::error, "HF_HUB_ENABLE_HF_TRANSFER",
       "HF_HUB_ENABLE_HF_TRANSFER asks for hf_transfer, which is not installed",
       "ValueError: Fast download using 'hf_transfer' is enabled but it is not available, at each download",
       findings);
@@ -151,49 +142,14 @@ void ascii(const Exam& exam, Findings& findings) {
   const bool is_c = is_one_of(locale, {"", "C", "POSIX"}) && s.variable("PYTHONUTF8") == "0" && !coerced;
   const std::string_view streams = s.variable("PYTHONIOENCODING");
   if (is_c) {
-    add(exam, Severity::warning, "PYTHONUTF8",
+    add_setting(
+        exam, Severity::warning, "PYTHONUTF8",
         "Python reads and writes text as ASCII: the locale is C, and PYTHONUTF8=0 keeps it from UTF-8",
         "UnicodeDecodeError or UnicodeEncodeError at the first letter outside of ASCII", findings);
     findings.back().fix = set_command(exam, "PYTHONUTF8", "1") + "   # or LC_ALL=C.UTF-8";
   } else if (is_one_of(lower_case(streams.substr(0, streams.find(':'))), {"ascii", "us-ascii"})) {
-    add(exam, Severity::warning, "PYTHONIOENCODING", "PYTHONIOENCODING makes Python print in ASCII",
-        "UnicodeEncodeError when another letter is printed", findings);
-  }
-}
-
-// JAX reads its switches when it is imported.
-void jax_switches(const Exam& exam, Findings& findings) {
-  if (!exam.environment.find("jax")) return;
-  for (const char* name : {"JAX_ENABLE_X64", "JAX_DISABLE_JIT", "JAX_DEBUG_NANS", "JAX_DEBUG_INFS",
-                           "JAX_LOG_COMPILES", "JAX_ENABLE_CHECKS"}) {
-    const std::string value = lower_case(exam.system.variable(name));
-    if (value.empty()) continue;
-    if (is_one_of(value, {"y", "yes", "t", "true", "on", "1", "n", "no", "f", "false", "off", "0"})) continue;
-    add(exam, Severity::error, name, concat(name, " is neither true nor false"),
-        concat("ValueError: invalid truth value '", value, "' at import jax"), findings);
-  }
-}
-
-// JAX_PLATFORMS names a backend whose plug-in is another project.
-void jax_platforms(const Exam& exam, Findings& findings) {
-  const std::string_view value = exam.system.variable("JAX_PLATFORMS");
-  if (value.empty() || !exam.environment.find("jax")) return;
-  const auto& all = exam.environment.distributions;
-  const auto has = [&](std::string_view prefix) {
-    return std::any_of(all.begin(), all.end(),
-                       [&](const Distribution& d) { return d.normal.starts_with(prefix); });
-  };
-  for (std::string_view platform : split(value, ",")) {
-    platform = trim(platform);
-    const bool known = is_one_of(platform, {"cpu", "cuda", "gpu", "rocm", "tpu", "METAL", "metal"});
-    const bool there = platform == "cpu" ||
-                       (is_one_of(platform, {"cuda", "gpu"}) && (has("jax-cuda") || has("jax-rocm"))) ||
-                       (platform == "rocm" && has("jax-rocm")) || (platform == "tpu" && has("libtpu")) ||
-                       (lower_case(platform) == "metal" && has("jax-metal"));
-    if (there || (!known && has("jax-")) || platform.empty()) continue;
-    add(exam, Severity::error, "JAX_PLATFORMS",
-        concat("JAX_PLATFORMS asks for ", platform, ", for which no plug-in is installed"),
-        concat("RuntimeError: Unable to initialize backend '", platform, "', at the first array"), findings);
+    add_setting(exam, Severity::warning, "PYTHONIOENCODING", "PYTHONIOENCODING makes Python print in ASCII",
+                "UnicodeEncodeError when another letter is printed", findings);
   }
 }
 
@@ -221,12 +177,12 @@ void windows(const Exam& exam, std::string_view backend, Findings& findings) {
   const bool blind = window && !exam.environment.is_macos && exam.system.variable("DISPLAY").empty() &&
                      exam.system.variable("WAYLAND_DISPLAY").empty();
   if (lacks.empty() && !blind) return;
-  add(exam, Severity::warning, "MPLBACKEND",
-      concat("MPLBACKEND asks for windows of ", backend, ", and ",
-             lacks.empty() ? "there is no screen (DISPLAY is not set)" : lacks + " is not installed"),
-      concat("ImportError: Cannot load backend '", exam.system.variable("MPLBACKEND"),
-             "', at the first figure"),
-      findings);
+  add_setting(exam, Severity::warning, "MPLBACKEND",
+              concat("MPLBACKEND asks for windows of ", backend, ", and ",
+                     lacks.empty() ? "there is no screen (DISPLAY is not set)" : lacks + " is not installed"),
+              concat("ImportError: Cannot load backend '", exam.system.variable("MPLBACKEND"),
+                     "', at the first figure"),
+              findings);
   if (*project != 0) findings.back().evidence.push_back(concat("or install ", project));
 }
 
@@ -238,9 +194,10 @@ void plot_backend(const Exam& exam, Findings& findings) {
   if (value.starts_with(kModule)) {
     const std::string_view module = value.substr(kModule.size(), value.find('.') - kModule.size());
     if (exam.environment.path.find(module)) return;
-    add(exam, Severity::error, "MPLBACKEND",
-        concat("MPLBACKEND names the module ", module, ", which is not installed"),
-        concat("ModuleNotFoundError: No module named '", module, "' when pyplot is imported"), findings);
+    add_setting(exam, Severity::error, "MPLBACKEND",
+                concat("MPLBACKEND names the module ", module, ", which is not installed"),
+                concat("ModuleNotFoundError: No module named '", module, "' when pyplot is imported"),
+                findings);
     return;
   }
   if (is_one_of(lower_case(value),
@@ -251,7 +208,8 @@ void plot_backend(const Exam& exam, Findings& findings) {
     windows(exam, lower_case(value), findings);
     return;
   }
-  add(exam, Severity::error, "MPLBACKEND", "MPLBACKEND names a backend that Matplotlib does not know",
+  add_setting(
+      exam, Severity::error, "MPLBACKEND", "MPLBACKEND names a backend that Matplotlib does not know",
       concat("ValueError: '", value, "' is not a valid value for backend, when Matplotlib is imported"),
       findings);
 }
@@ -261,37 +219,11 @@ void certificates(const Exam& exam, Findings& findings) {
   for (const char* name : {"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}) {
     const std::string_view value = exam.system.variable(name);
     if (value.empty() || is_there(value)) continue;
-    add(exam, Severity::error, name, concat(name, " names a file of certificates that is not there"),
+    add_setting(
+        exam, Severity::error, name, concat(name, " names a file of certificates that is not there"),
         "FileNotFoundError, or CERTIFICATE_VERIFY_FAILED, in whatever downloads: pip, requests, httpx, "
         "huggingface_hub",
         findings);
-  }
-}
-
-// The program stops at a flag it does not know. Every flag's name is a text in the library that reads it.
-void compiler_flags(const Exam& exam, Findings& findings) {
-  const std::string_view flags = exam.system.variable("XLA_FLAGS");
-  if (!trim(flags).starts_with("--")) return;  // otherwise it is the name of a file
-  std::vector<const Library*> readers;
-  for (const auto& library : exam.libraries.all()) {
-    const std::string name = library->path.filename().string();
-    if (library->file &&
-        (name.starts_with("libjax_common") || name.starts_with("xla_extension") || name == "_jax.so" ||
-         name.starts_with("libtensorflow_cc") || name.starts_with("_pywrap_tensorflow_internal")))
-      readers.push_back(library.get());
-  }
-  if (readers.empty()) return;
-  for (const std::string_view word : split(flags, " \t\n")) {
-    if (!word.starts_with("--xla")) continue;
-    const std::string_view flag = word.substr(2, word.find('=') - 2);
-    const bool known = std::any_of(readers.begin(), readers.end(), [&](const Library* l) {
-      const std::string_view text = l->elf ? l->elf->read_only_data().text() : l->file->bytes().text();
-      return text.empty() || contains(text, flag);
-    });
-    if (known) continue;
-    add(exam, Severity::error, "XLA_FLAGS",
-        concat("XLA_FLAGS has a flag that this XLA does not know: --", flag),
-        concat("Unknown flags in XLA_FLAGS: --", flag, "; the process is aborted"), findings);
   }
 }
 
@@ -304,11 +236,9 @@ void find_settings(const Exam& exam, Findings& findings) {
   warnings(exam, findings);
   proxies(exam, findings);
   fast_downloads(exam, findings);
-  jax_switches(exam, findings);
-  jax_platforms(exam, findings);
   plot_backend(exam, findings);
   certificates(exam, findings);
-  compiler_flags(exam, findings);
+  framework_settings(exam, findings);
 }
 
 }  // namespace plimsoll::doctor

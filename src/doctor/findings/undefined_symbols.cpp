@@ -185,6 +185,18 @@ std::optional<Finding::Install> forbidden_provider(const Exam& exam,
   return std::nullopt;
 }
 
+// NVIDIA's libraries only ever gain functions: of two that do not fit the one that lacks some is too old.
+std::optional<Finding::Install> older_provider(const std::vector<const Unresolved*>& group) {
+  for (const Unresolved* u : group) {
+    for (const Library* d : u->library->dependencies) {
+      const bool of_nvidia = d->owner && d->owner != u->library->owner && d->owner->version &&
+                             d->owner->normal.starts_with("nvidia-");
+      if (of_nvidia) return Finding::Install{concat(d->owner->name, ">", d->owner->version_text), "", false};
+    }
+  }
+  return std::nullopt;
+}
+
 // The same version again would be the same mismatch, unless it was compiled here or for another Python.
 void remedy(const Exam& exam, const std::vector<const Unresolved*>& group, bool of_python, Finding& f) {
   const Distribution& owner = *group.front()->library->owner;
@@ -194,6 +206,8 @@ void remedy(const Exam& exam, const std::vector<const Unresolved*>& group, bool 
     f.removes = {owner.name};
   } else if (const auto provider = forbidden_provider(exam, group)) {
     f.installs = {*provider};
+  } else if (const auto old = older_provider(group); old && !of_python) {
+    f.installs = {*old};
   } else if (of_python || built_here(owner)) {
     f.installs = reinstall(owner);
   } else {

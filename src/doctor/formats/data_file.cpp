@@ -1,10 +1,15 @@
 #include "doctor/formats/data_file.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "doctor/formats/hdf5_attributes.h"
+#include "doctor/formats/hdf5_groups.h"
+#include "doctor/patience.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
 
@@ -65,6 +70,35 @@ std::string check_safetensors(Bytes file) {
   return end > file.size() - 8 - length ? cut_off(8 + length + end, file.size()) : "";
 }
 
+// One or several members, each a compressed stream with its length behind it. What is longer than that is
+// not read to its end.
+std::string check_gzip(std::string_view bytes) {
+  constexpr size_t kMost = 512u << 20, kStep = 1u << 20;
+  z_stream stream{};
+  if (inflateInit2(&stream, 15 + 16) != Z_OK) return "";
+  std::string out(kStep, '\0');
+  size_t total = 0;
+  int state = Z_OK;
+  const Patience patience(std::chrono::milliseconds(400));
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // zlib reads it only
+  size_t left = bytes.size();
+  while (state == Z_OK && total < kMost && !patience.over()) {
+    const size_t step = std::min<size_t>(left, 1u << 30) - stream.avail_in;
+    stream.avail_in += static_cast<uInt>(step);
+    stream.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream.avail_out = static_cast<uInt>(out.size());
+    const size_t before = stream.avail_in;
+    state = inflate(&stream, Z_NO_FLUSH);
+    left -= before - stream.avail_in;
+    total += out.size() - stream.avail_out;
+    const bool more = state == Z_STREAM_END && left >= 18 && stream.next_in[0] == 0x1f;
+    if (more) state = inflateReset(&stream);
+  }
+  inflateEnd(&stream);
+  if (state == Z_BUF_ERROR) return "it is cut off in the midst of its compressed data";
+  return state == Z_DATA_ERROR ? "its compressed data cannot be read (checksum or format)" : "";
+}
+
 std::string check_sqlite(Bytes file) {
   if (!file.has(0, 100)) return "it is cut off before its header ends";
   const Bytes big = file.with_endian(true);
@@ -110,6 +144,7 @@ std::string check_json(std::string_view text) {
 std::string check_hdf5(Bytes file) {
   if (!looks_like_hdf5(file)) return "it is no HDF5 file";
   check_hdf5_end(file, file.size());
+  check_hdf5_groups(file);
   return "";
 }
 
@@ -160,6 +195,7 @@ DataFile inspect(Bytes file, std::string_view name) {
   if (has_end(name, {".json", ".ipynb"})) return {"a JSON file", check_json(bytes)};
   if (bytes.starts_with("\x89PNG"))
     return {"a picture (PNG)", check_end(bytes, std::string_view("IEND\xae\x42\x60\x82"))};
+  if (bytes.starts_with("\x1f\x8b")) return {"a compressed file (gzip)", check_gzip(bytes)};
   const bool pickle = bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5;
   if (pickle && has_end(name, {".pkl", ".pickle"})) return {"a pickle", check_end(bytes, ".")};
   if (bytes.starts_with("RIFF") && file.has(0, 12))

@@ -70,16 +70,33 @@ bool is_distribution(std::string_view file_name) {
          (file_name.ends_with(".dist-info") || file_name.ends_with(".egg-info"));
 }
 
-Distribution read_distribution(const fs::path& folder) {
+namespace {
+
+// By the name of its folder: name-version.dist-info, or name-version-py3.11.egg-info.
+Distribution named_distribution(const fs::path& folder) {
   Distribution d;
   d.folder = folder;
   d.site = folder.parent_path();
   d.egg = folder.extension() == ".egg-info";
-  // name-version.dist-info, or name-version-py3.11.egg-info
   const std::string stem = folder.stem().string();
   const std::vector<std::string_view> parts = split(stem, "-");
   d.name = parts[0];
   if (parts.size() > 1) d.version_text = parts[1];
+  return d;
+}
+
+}  // namespace
+
+Distribution zipped_distribution(const fs::path& folder, std::string_view metadata) {
+  Distribution d = named_distribution(folder);
+  read_metadata(d, metadata);
+  d.normal = normal_name(d.name);
+  d.version = Version::parse(d.version_text);
+  return d;
+}
+
+Distribution read_distribution(const fs::path& folder) {
+  Distribution d = named_distribution(folder);
   std::error_code ignored;
   const bool is_file = fs::is_regular_file(folder, ignored);
   const fs::path metadata = is_file ? folder : folder / (d.egg ? "PKG-INFO" : "METADATA");

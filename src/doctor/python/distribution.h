@@ -38,5 +38,7 @@ struct Distribution {
 bool is_distribution(std::string_view file_name);
 // What cannot be read is left empty: that, too, is something to find.
 Distribution read_distribution(const std::filesystem::path& folder);
+// The same of one in a zip archive on the path, by the text of its METADATA.
+Distribution zipped_distribution(const std::filesystem::path& folder, std::string_view metadata);
 
 }  // namespace plimsoll::doctor

@@ -1,5 +1,7 @@
 #include "doctor/python/environment.h"
 
+#include "common/file_source.h"
+#include "common/zip_reader.h"
 #include "doctor/files.h"
 #include "doctor/formats/elf.h"
 #include "doctor/formats/macho.h"
@@ -209,18 +211,42 @@ void set_markers(Environment& e) {
                {"platform_version", ""}};
 }
 
+// The projects in a zip archive on the path.
+std::vector<Distribution> archived_distributions(const PathEntry& entry) {
+  constexpr uint64_t kLongestMetadata = 1u << 20;
+  std::vector<Distribution> all;
+  try {
+    const ZipReader archive(FileSource::open(entry.folder.string()));
+    for (const std::string& name : entry.members) {
+      const size_t slash = name.find('/');
+      if (!name.ends_with(".dist-info/METADATA") || slash != name.rfind('/')) continue;
+      const std::string text = archive.read(*archive.find(name), kLongestMetadata);
+      all.push_back(zipped_distribution(entry.folder / name.substr(0, slash), text));
+    }
+  } catch (const Error&) {
+    // Its members are damaged: what it brings cannot be seen.
+  }
+  return all;
+}
+
 void read_distributions(Environment& e) {
   std::vector<fs::path> folders;
+  std::vector<Distribution> archived;  // these lie on PYTHONPATH, before the sites
   for (const PathEntry& entry : e.path.entries()) {
     // What another Python's folder holds is not judged one by one: the folder is the finding.
     const bool looked_at = entry.from != PathEntry::From::folder && entry.from != PathEntry::From::standard;
     if (!looked_at || entry.of_other_python) continue;
+    if (!entry.members.empty()) {
+      for (Distribution& d : archived_distributions(entry)) archived.push_back(std::move(d));
+      continue;
+    }
     for (const std::string& name : entry.names) {
       if (is_distribution(name)) folders.push_back(entry.folder / name);
     }
   }
   e.distributions.resize(folders.size());
   parallel_for(folders.size(), [&](size_t i) { e.distributions[i] = read_distribution(folders[i]); });
+  e.distributions.insert(e.distributions.begin(), archived.begin(), archived.end());
 }
 
 // pyenv puts scripts on PATH that look up the version to run.

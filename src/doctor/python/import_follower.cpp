@@ -5,6 +5,7 @@
 #include "doctor/files.h"
 #include "doctor/formats/mapped_file.h"
 #include "doctor/parallel.h"
+#include "doctor/python/dataclass_defaults.h"
 #include "doctor/python/text.h"
 #include "doctor/removed_names.h"
 #include "plimsoll/error.h"
@@ -22,7 +23,15 @@ constexpr size_t kShortestSought = 4;  // shorter names stand anywhere
 
 std::string_view top_of(std::string_view dotted) { return dotted.substr(0, dotted.find('.')); }
 
-bool is_dunder(std::string_view name) { return name.starts_with("__") && name.ends_with("__"); }
+// Names that Python gives every module.
+bool is_given(std::string_view name) {
+  for (const std::string_view given :
+       {"__name__", "__file__", "__doc__", "__path__", "__dict__", "__spec__", "__loader__", "__package__",
+        "__cached__", "__class__", "__builtins__", "__annotations__", "__all__", "__getattr__", "__dir__"}) {
+    if (name == given) return true;
+  }
+  return false;
+}
 
 // A native or compiled module of this name in the folder of a package; empty if there is none.
 fs::path find_native(const fs::path& folder, const std::string& name) {
@@ -83,6 +92,7 @@ ImportFollower::Read ImportFollower::read_text_of(std::string_view text) const {
   // Python 3.12 asks import hooks by find_spec alone.
   result.old_finder = environment_.minor >= 12 && contains(text, "sys.meta_path") &&
                       contains(text, "def find_module(") && !contains(text, "find_spec");
+  if (environment_.minor >= 11) result.mutable_default = mutable_dataclass_default(text);
   return result;
 }
 
@@ -101,6 +111,9 @@ void ImportFollower::follow_all(const File& file, const Read& reading) {
   if (reading.old_finder)
     add({BrokenImport::Kind::old_finder, file.package, file.path, file.package, "", file.part, file.path,
          ""});
+  if (!reading.mutable_default.empty() && !file.tried)
+    add({BrokenImport::Kind::mutable_default, file.package, file.path, "", reading.mutable_default, file.part,
+         file.path, ""});
   if (!reading.source.trouble.empty())
     return add({BrokenImport::Kind::syntax, file.package, file.path, "", reading.source.trouble, file.part,
                 file.path, ""});
@@ -298,7 +311,7 @@ std::vector<BrokenImport> ImportFollower::check_other(const File& by, const Impo
 
 // Modules of Python's own library that stand on a native part: where that was left out, they fail.
 std::string ImportFollower::lost_native(const std::string& module) {
-  if (lost_parts_.contains(module)) return module;
+  if (lost_parts_.contains(module) && module != "distutils") return module;
   const std::string part = concat("_", module);
   return lost_parts_.contains(part) ? part : "";
 }
@@ -385,9 +398,8 @@ ImportFollower::Found ImportFollower::look_for_module(const std::string& name) {
       return last ? Found{false, "", file, {}} : Found{};
     if (has_submodule(folder, part)) return {false, "", {}, last ? find_native(folder, part) : fs::path()};
     const ModuleNames& names = names_of(init);
-    if (names.open || names.lazy || !names.stars.empty() || names.words.contains(part) ||
-        has_import_hook(folder))
-      return {};
+    // A name that `import *` brings is no module: an import by its path does not find it.
+    if (names.open || names.lazy || names.words.contains(part) || has_import_hook(folder)) return {};
     return {true, concat(module, ".", part), {}, {}};
   }
   return {false, "", folder / "__init__.py", {}};
@@ -425,7 +437,7 @@ bool ImportFollower::is_removed(const std::string& dotted) const {
 
 bool ImportFollower::has_name(const fs::path& file, const std::string& module, const std::string& name) {
   if (is_expired(module, name)) return false;
-  if (is_dunder(name)) return true;
+  if (is_given(name)) return true;
   const bool package = file.filename() == "__init__.py";
   if (package && has_submodule(file.parent_path(), name)) return true;
   return can_have(file, module, name, 0) || (package && has_import_hook(file.parent_path()));
@@ -539,7 +551,9 @@ bool ImportFollower::is_there_somewhere(const std::string& top, std::string_view
   const bool dropped = environment_.minor >= 13 && (top == "audioop" || top == "nis" || top == "spwd");
   if (is_built_in_module(top) && !dropped) return true;
   // setuptools brings it for Pythons that have dropped it.
-  if (top == "distutils" && !environment_.locate("setuptools/_distutils").empty()) return true;
+  if (top == "distutils" && !lost_parts_.contains(top) &&
+      !environment_.locate("setuptools/_distutils").empty())
+    return true;
   const Origin& origin = origin_of(top);
   if (origin.kind != Origin::Kind::name_space) return origin || is_mapped(top);
   // Of a name space the part that is meant must be there.

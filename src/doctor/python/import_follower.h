@@ -19,12 +19,12 @@
 namespace plimsoll::doctor {
 
 struct BrokenImport {
-  enum class Kind { module, name, old_finder, syntax };
+  enum class Kind { module, name, old_finder, syntax, mutable_default };
   Kind kind = Kind::module;
   std::string package;         // who imports
   std::filesystem::path by;    // in which file
   std::string module;          // from what: "scipy.misc"
-  std::string name;            // what of it; empty for a module; of kind syntax, what is wrong
+  std::string name;            // what of it; empty for a module; of the last two kinds, what is wrong
   std::string part;            // only when this part of the package is imported: "jax.scipy"; empty: always
   std::filesystem::path from;  // the file that does not have the name
   std::string python_part;     // the part of Python that was left out when it was built: "_bz2"
@@ -67,6 +67,7 @@ class ImportFollower {
   struct Read {
     SourceReading source;
     bool old_finder = false;
+    std::string mutable_default;  // a field of a dataclass that this Python refuses
   };
 
   Read read(const std::filesystem::path& path) const;

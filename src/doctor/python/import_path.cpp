@@ -4,9 +4,12 @@
 
 #include <algorithm>
 
+#include "common/file_source.h"
+#include "common/zip_reader.h"
 #include "doctor/files.h"
 #include "doctor/formats/mapped_file.h"
 #include "doctor/python/text.h"
+#include "plimsoll/error.h"
 
 namespace plimsoll::doctor {
 namespace {
@@ -25,6 +28,23 @@ void add_module(std::vector<std::string>& modules, std::string_view name) {
   name = trim(name);
   name = name.substr(0, name.find_first_of(" \t."));
   if (!name.empty()) modules.emplace_back(name);
+}
+
+// What Python could import from a zip archive, if this is one.
+void list_archive(PathEntry& entry) {
+  try {
+    const FileSource file = FileSource::open(entry.folder.string());
+    if (!ZipReader::looks_like(file)) return;
+    const ZipReader archive(file);
+    for (const ZipReader::Member& member : archive.members()) {
+      const std::string_view name = member.name;
+      if (!name.ends_with(".py") && !name.ends_with(".pyc") && !name.ends_with("/METADATA")) continue;
+      entry.members.emplace(name);
+      entry.names.emplace(name.substr(0, name.find('/')));
+    }
+  } catch (const Error&) {
+    // Python passes over what it cannot read, too.
+  }
 }
 
 }  // namespace
@@ -74,7 +94,9 @@ PthLine parse_pth_line(std::string_view line) {
 
 void ImportPath::add(PathEntry entry) {
   const fs::path resolved = real_path(entry.folder);
-  if (resolved.empty() || !is_folder(resolved)) return;
+  if (resolved.empty()) return;
+  if (!is_folder(resolved)) list_archive(entry);
+  if (!is_folder(resolved) && entry.members.empty()) return;
   for (const PathEntry& known : entries_) {
     if (real_path(known.folder) == resolved) return;
   }
@@ -118,6 +140,14 @@ void ImportPath::add_site(const fs::path& site, std::string_view own_python) {
 
 // In the order of Python's own finder: a package, a native module, a source file, a compiled one.
 Origin ImportPath::find_in(const PathEntry& entry, std::string_view name) const {
+  if (!entry.members.empty()) {
+    for (const char* suffix : {"/__init__.py", "/__init__.pyc", ".py", ".pyc"}) {
+      const std::string file = std::string(name) + suffix;
+      if (!entry.members.contains(file)) continue;
+      return {suffix[0] == '/' ? Origin::Kind::package : Origin::Kind::module, entry.folder / file, &entry};
+    }
+    return {};
+  }
   const auto native = [&](const std::set<std::string, std::less<>>& names,
                           std::string_view stem) -> std::string {
     const std::string tagged = std::string(stem) + "." + tag_ + "-";

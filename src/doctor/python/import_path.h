@@ -20,6 +20,8 @@ struct PathEntry {
   std::filesystem::path pth;                 // the file that adds it
   bool of_other_python = false;              // packages or standard library of another version
   std::set<std::string, std::less<>> names;  // of the files and folders in it
+  // A zip archive in the place of a folder: its Python files and the metadata in it. Else empty.
+  std::set<std::string, std::less<>> members = {};
 };
 
 // A .pth file, and what of it cannot work.

@@ -81,7 +81,7 @@ def hash_seed_is_text(env):
 
 @broken("settings", "JAX_ENABLE_X64")
 def jax_switch_is_no_switch(env):
-    env.package("jax", "0.4.30")
+    env.package("jax", "0.4.30", {"jax/__init__.py": "", "jax/_src/config.py": "enable_x64 = define_bool_state(\n    name='jax_enable_x64', default=False)\n"})
     env.setenv(JAX_ENABLE_X64="64")
 
 

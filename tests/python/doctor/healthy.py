@@ -177,6 +177,7 @@ def kernels_in_order(env):
     kernelspec(env.home / ".local/share/jupyter/kernels", other / "bin/python3", "other")
     guard = env.root / "guard"
     guard.write_text("#!/bin/sh\n")
+    guard.chmod(0o755)
     kernelspec(env.prefix / "share/jupyter/kernels", guard, "python3-guarded")
 
 

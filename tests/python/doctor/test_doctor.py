@@ -16,6 +16,7 @@ import broken  # noqa: E402
 import broken_blind  # noqa: E402,F401
 import broken_blind_b  # noqa: E402,F401
 import broken_blind_c  # noqa: E402,F401
+import broken_blind_d  # noqa: E402,F401
 import broken_files  # noqa: E402,F401  (they add to broken.CASES)
 import broken_imports  # noqa: E402,F401
 import broken_paths  # noqa: E402,F401
@@ -64,6 +65,14 @@ def test_a_broken_environment_is_named_right(case, tmp_path, program):
 @pytest.mark.parametrize("case", healthy.CASES, ids=lambda case: case[0])
 def test_a_healthy_environment_has_nothing_above_a_note(case, tmp_path, program):
     assert judge_healthy(case, tmp_path / "env", program) is None
+
+
+def test_a_requirement_that_is_only_tried_is_a_warning(tmp_path, program):
+    for source, severity in (("try:\n    import one_reader\nexcept ImportError:\n    one_reader = None\n", "warning"), ("import one_reader\n", "error")):
+        env = maker.Environment(tmp_path / severity)
+        env.package("web", files={"web/__init__.py": source}, requires=["one-reader"])
+        found = [f for f in env.examine(program)[1]["findings"] if f["id"] == "requirements"]
+        assert [f["severity"] for f in found] == [severity], found
 
 
 def test_text_says_what_seen_leads_to_and_fix(tmp_path, program):

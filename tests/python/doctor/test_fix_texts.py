@@ -69,6 +69,39 @@ def half_of_pip(env):
     env.write("~ip-24.2.dist-info/METADATA", "Name: pip\nVersion: 24.2\n")
 
 
+@fix("undefined_symbols", r"--upgrade .*nvidia-nvjitlink-cu12>=12\.1", "cusparse-cu12!=")
+def library_of_nvidia_newer_than_the_one_below(env):
+    """NVIDIA's libraries gain functions: the older of the two is upgraded."""
+    new = maker.library("int old_part(void) { return 1; } int new_part(void) { return 2; }", "libnvJitLink.so.12")
+    env.write("nvidia/lib/libnvJitLink.so.12", new)
+    flags = (f"-L{env.site}/nvidia/lib", "-l:libnvJitLink.so.12", "-Wl,-rpath,$ORIGIN")
+    sparse = maker.module("sparse", "int new_part(void); int go(void) { return new_part(); }", flags)
+    env.package("nvidia-cusparse-cu12", "12.3", {f"nvidia/lib/sparse{maker.SUFFIX}": sparse})
+    env.package("nvidia-nvjitlink-cu12", "12.1", {"nvidia/lib/libnvJitLink.so.12": maker.library("int old_part(void) { return 1; }", "libnvJitLink.so.12")})
+
+
+@fix("needed_modules", r"install .*'?tensorflow==2\.13\.\*", "venv --clear")
+def keras_2_alone(env):
+    """What no metadata asks for, making the environment anew would not bring."""
+    env.package("keras", "2.13.1", {"keras/__init__.py": "".join(f"import {name}\n" for name in ("tensorflow", "one_of", "two_of", "three_of", "four_of", "five_of", "six_of"))})
+
+
+@fix("program", r"install 'films<2'", "<2\\.1")
+def program_with_a_module_of_an_earlier_major_version(env):
+    env.package("films", "2.1.2", {"films/__init__.py": "class Clip: pass\n"})
+    script = env.folder / "cut.py"
+    script.write_text("from films.editor import Clip\n")
+    env.arguments = [str(script)]
+
+
+@fix("program", "fetch_california_housing", "<1")
+def program_with_boston_housing(env):
+    env.package("scikit-learn", "1.5.2", {"sklearn/__init__.py": "", "sklearn/datasets/__init__.py": "def load_iris(): pass\n"})
+    script = env.folder / "train.py"
+    script.write_text("from sklearn.datasets import load_boston\n")
+    env.arguments = [str(script)]
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
 def test_a_fix_asks_for_what_can_be_had(case, tmp_path, program):
     _, makes, check, has, lacks = case
