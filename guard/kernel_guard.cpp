@@ -282,7 +282,9 @@ void KernelGuard::end_of_process() {
     done_ = true;
     return;
   }
-  broker_.kernel_died(explain());
+  const DeathNote note = explain();
+  ward_.forget_end();
+  broker_.kernel_died(note);
 }
 
 DeathNote KernelGuard::explain() {

@@ -138,6 +138,10 @@ std::string StallWatch::look(const Look& at) {
   if (quiet_ < notice_) return {};
   verdict_ = judge_stall(readings_, at.waiting_for_input, python_);
   if (quiet_ < next_notice() || told_ == kNotices || !stands_still(verdict_.kind)) return {};
+  if (verdict_.kind == StallKind::waiting_for_io) {
+    if (std::string ring = ring_(at.pid, own_threads_); !ring.empty())
+      verdict_ = {StallKind::deadlocked, std::move(ring)};
+  }
   told_at_ = quiet_;
   ++told_;
   return tell(quiet_);

@@ -11,18 +11,20 @@
 #include <vector>
 
 #include "guard/stall.h"
+#include "guard/stall_ring.h"
 
 namespace plimsoll::guard {
 
 class StallWatch {
  public:
   using Reader = std::function<std::optional<StallReading>(pid_t, double, const std::set<pid_t>&)>;
+  using Ring = std::function<std::string(pid_t, const std::set<pid_t>&)>;
 
   // What stands still is judged by the last `notice` seconds: a notice once they have passed without a sign of
   // life, whenever the stall began, and a second one, the verdict, after three times as many more. With
   // `timeout` above zero, must_interrupt() becomes true after so many seconds.
-  StallWatch(double notice, double timeout, Reader read = take_reading)
-      : notice_(notice), timeout_(timeout), read_(std::move(read)) {}
+  StallWatch(double notice, double timeout, Reader read = take_reading, Ring ring = waits_in_a_ring)
+      : notice_(notice), timeout_(timeout), read_(std::move(read)), ring_(std::move(ring)) {}
 
   // A new process, whose threads at this moment are the kernel's own.
   void begin_process(pid_t pid);
@@ -54,6 +56,7 @@ class StallWatch {
 
   double notice_, timeout_;
   Reader read_;
+  Ring ring_;
   std::set<pid_t> own_threads_;
   std::deque<StallReading> readings_;
   StallSamples python_;

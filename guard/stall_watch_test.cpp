@@ -30,7 +30,7 @@ class StallWatchTest : public testing::Test {
   double cpu_ = 0, last_sign_ = 0, used_ = 0;
   int64_t io_ = 0, read_ = 0;
   int now_ = 1;
-  std::string answer_;
+  std::string answer_, ring_;
   StallWatch watch_{30, 0, [this](pid_t, double now, const std::set<pid_t>&) {
                       StallReading r;
                       r.time = now;
@@ -38,7 +38,8 @@ class StallWatchTest : public testing::Test {
                       r.io_bytes = read_ += io_;
                       r.doing = doing_;
                       return std::optional(r);
-                    }};
+                    },
+                    [this](pid_t, const std::set<pid_t>&) { return ring_; }};
 };
 
 TEST_F(StallWatchTest, TellsAtTheNoticeAndAtTheVerdictAndNotInBetween) {
@@ -144,6 +145,14 @@ TEST_F(StallWatchTest, ACellThatWorksIsAskedNowAndThenOnly) {
     asked += watch_.wants_stack(now_, last_sign_) ? 1 : 0;
   }
   EXPECT_LE(asked, 420);
+}
+
+TEST_F(StallWatchTest, ProcessesThatWaitForOneAnotherAreADeadlock) {
+  doing_ = Doing::child;
+  EXPECT_NE(look_until(30).at(0).find("waiting on I/O"), std::string::npos);
+  last_sign_ = 30.5;
+  ring_ = "they wait for one another";
+  EXPECT_NE(look_until(61).at(0).find("deadlocked. they wait for one another"), std::string::npos);
 }
 
 TEST_F(StallWatchTest, BytecodeThatChangesNothingSpins) {
