@@ -93,7 +93,7 @@ bool has_timer(const fs::path& task) {
 #ifdef SYS_epoll_wait
   if (call.number == SYS_epoll_wait) return static_cast<int>(call.arguments[3]) >= 0;
 #endif
-  return call.number != SYS_epoll_pwait || static_cast<int>(call.arguments[3]) >= 0;
+  return call.number == SYS_epoll_pwait && static_cast<int>(call.arguments[3]) >= 0;
 }
 
 std::string shown(pid_t pid) {

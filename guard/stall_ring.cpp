@@ -100,7 +100,7 @@ std::string waits_in_a_ring(pid_t pid, const std::set<pid_t>& own) {
     for (const auto& task : fs::directory_iterator(process / "task", error)) {
       const pid_t thread = std::atoi(task.path().filename().c_str());
       const auto stat = read_stat(task.path());
-      if (own.count(thread) != 0 || !stat || stat->name == gate::kThreadName || stat->state == 'Z') continue;
+      if ((own.count(thread) != 0 && thread != pid) || !stat || stat->name == gate::kThreadName || stat->state == 'Z') continue;
       if (stat->state != 'S') return {};
       const auto wait = wait_of(member, process, task.path(), pipes);
       if (!wait) return {};

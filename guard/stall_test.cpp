@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -276,7 +278,7 @@ std::string ring_with_reader(int (&ends)[2]) {
   }
   std::string ring;
   for (int i = 0; i < 1000; ++i) {
-    ring = waits_in_a_ring(reader, {});
+    ring = waits_in_a_ring(reader, {reader});
     const auto reading = take_reading(reader, 0, {});
     if (!ring.empty() || (reading && reading->doing == Doing::child && i > 200)) break;
     ::usleep(1000);
@@ -300,10 +302,31 @@ TEST(Stall, ProcessesThatWaitForNoneButOneAnotherAreARing) {
     ::_exit(::pipe(own) == 0 && ::read(own[0], &byte, 1) == 1 ? 0 : 1);
   }
   std::string ring;
-  while (ring.empty() && ::waitpid(alone, nullptr, WNOHANG) == 0) ring = waits_in_a_ring(alone, {});
+  while (ring.empty() && ::waitpid(alone, nullptr, WNOHANG) == 0) ring = waits_in_a_ring(alone, {alone});
   EXPECT_NE(ring.find("a pipe"), std::string::npos) << ring;
   ::kill(alone, SIGKILL);
   ::waitpid(alone, nullptr, 0);
+}
+
+TEST(Stall, ATimerIsSeenOnlyWhereAnEventLoopHasOne) {
+  for (const int limit : {-1, 1000000}) {
+    for (const bool loop : {false, true}) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        epoll_event event{};
+        loop ? ::epoll_wait(::epoll_create1(0), &event, 1, limit) : ::poll(nullptr, 0, -1);
+        ::_exit(0);
+      }
+      std::optional<StallReading> reading;
+      do {
+        reading = take_reading(child, 0, {});
+      } while (reading && reading->doing != Doing::poll);
+      ASSERT_TRUE(reading);
+      EXPECT_EQ(reading->has_timer, loop && limit > 0);
+      ::kill(child, SIGKILL);
+      ::waitpid(child, nullptr, 0);
+    }
+  }
 }
 
 TEST(Stall, AStoppedChildIsNamed) {

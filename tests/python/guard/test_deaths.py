@@ -38,7 +38,8 @@ def test_a_kernel_that_cannot_start_explains_itself(folders, start):
 
     write_spec(folders / "data", "absent", command=["/no/such/program", "{connection_file}"])
     write_spec(folders / "data", "crashing", command=["/bin/sh", "-c", "echo no libfoo >&2; exit 3", "{connection_file}"])
-    for name, word in (("absent", "/no/such/program"), ("crashing", "no libfoo")):
+    write_spec(folders / "data", "talking", command=["/bin/sh", "-c", "echo no licence; exit 3", "{connection_file}"])
+    for name, word in (("absent", "/no/such/program"), ("crashing", "no libfoo"), ("talking", "no licence")):
         kernel = start(name)
         for _ in range(2):
             reply = kernel.run("1")
