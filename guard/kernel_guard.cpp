@@ -202,7 +202,8 @@ void KernelGuard::take_signals() {
 void KernelGuard::take_output() {
   Process& process = ward_.process();
   if (const std::string text = process.read_out(); !text.empty()) {
-    if (!broker_.ready()) ward_.hear(text, seconds(now_));  // no cell shows it, and it may say why there is none
+    if (!broker_.ready())
+      ward_.hear(text, seconds(now_));  // no cell shows it, and it may say why there is none
     broker_.output(false, text);
   }
   if (const std::string text = process.read_stacks(); !text.empty()) {

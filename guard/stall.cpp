@@ -145,7 +145,8 @@ bool sleeps_long(const std::deque<StallReading>& readings, Sleepers who) {
 }
 
 // Whether somebody waits for a time and then does what it came for, as each threading.Timer does: it has not
-// woken in all the while. One that wakes every ten seconds, as the monitor of a progress bar, does its rounds.
+// woken in all the while. One that wakes every ten seconds, as the monitor of a progress bar, does its
+// rounds.
 bool waits_for_a_time(const std::deque<StallReading>& readings, Sleepers who) {
   struct Seen {
     int64_t wakes = 0;
@@ -161,7 +162,8 @@ bool waits_for_a_time(const std::deque<StallReading>& readings, Sleepers who) {
       ++s.times;
     }
   }
-  return std::any_of(all.begin(), all.end(), [](auto& s) { return s.second.times >= kSeen && !s.second.woken; });
+  return std::any_of(all.begin(), all.end(),
+                     [](auto& s) { return s.second.times >= kSeen && !s.second.woken; });
 }
 
 // The main thread mostly does one thing; a reading may fall between two waits.
@@ -178,9 +180,10 @@ StallVerdict lock_verdict(const std::deque<StallReading>& readings, const Rates&
   const StallReading& last = readings.back();
   if (last.others_wait_for_io && !sleeps(readings, &StallReading::sleeping_threads)) return for_data;
   // A threading.Timer waits with a time limit.
-  const bool for_others = waits_for_threads(python) && (sleeps(readings, &StallReading::sleeping_threads) ||
-                                                        sleeps(readings, &StallReading::sleeping_children) ||
-                                                        waits_for_a_time(readings, &StallReading::timed_threads));
+  const bool for_others =
+      waits_for_threads(python) && (sleeps(readings, &StallReading::sleeping_threads) ||
+                                    sleeps(readings, &StallReading::sleeping_children) ||
+                                    waits_for_a_time(readings, &StallReading::timed_threads));
   if (for_others || sleeps_long(readings, &StallReading::sleeping_threads))
     return {StallKind::sleeping, "it waits for a thread or a process that sleeps, as the program asked"};
   if (last.others_wait_for_io || last.others_poll) return for_data;
@@ -212,8 +215,8 @@ bool awaits_for_ever(const std::deque<StallReading>& readings, const StallSample
   const bool in_lock =
       innermost_is(python, "/asyncio/locks.py ") || innermost_is(python, "/asyncio/queues.py ");
   const StallReading& last = readings.back();
-  return in_lock && python.back().awaits_alone && !last.others_wait_for_io &&
-         !last.others_poll && !sleeps(readings, &StallReading::sleeping_threads) &&
+  return in_lock && python.back().awaits_alone && !last.others_wait_for_io && !last.others_poll &&
+         !sleeps(readings, &StallReading::sleeping_threads) &&
          !sleeps(readings, &StallReading::sleeping_children);
 }
 

@@ -45,8 +45,8 @@ std::optional<std::vector<std::string>> polled(pid_t pid, const fs::path& proces
   return files;
 }
 
-// What a thread waits for, in a word; the pipes among it are added to `pipes`. Nothing if somebody outside may
-// end the wait, or the clock.
+// What a thread waits for, in a word; the pipes among it are added to `pipes`. Nothing if somebody outside
+// may end the wait, or the clock.
 std::optional<std::string> wait_of(pid_t pid, const fs::path& process, const fs::path& task,
                                    std::set<std::string>& pipes) {
   const Call call = read_call(task);
@@ -100,7 +100,9 @@ std::string waits_in_a_ring(pid_t pid, const std::set<pid_t>& own) {
     for (const auto& task : fs::directory_iterator(process / "task", error)) {
       const pid_t thread = std::atoi(task.path().filename().c_str());
       const auto stat = read_stat(task.path());
-      if ((own.count(thread) != 0 && thread != pid) || !stat || stat->name == gate::kThreadName || stat->state == 'Z') continue;
+      if ((own.count(thread) != 0 && thread != pid) || !stat || stat->name == gate::kThreadName ||
+          stat->state == 'Z')
+        continue;
       if (stat->state != 'S') return {};
       const auto wait = wait_of(member, process, task.path(), pipes);
       if (!wait) return {};
@@ -112,8 +114,8 @@ std::string waits_in_a_ring(pid_t pid, const std::set<pid_t>& own) {
   }
   if (first.empty() || (!pipes.empty() && held_by_others(pipes, {all.begin(), all.end()}))) return {};
   if (threads == 1) return "it waits for " + first + " that nobody else has, so nothing will ever come";
-  return "its threads and processes wait for one another, and for nothing outside: the main thread for " + first +
-         text + (shown > kMostShown ? ", and others" : "");
+  return "its threads and processes wait for one another, and for nothing outside: the main thread for " +
+         first + text + (shown > kMostShown ? ", and others" : "");
 }
 
 }  // namespace plimsoll::guard

@@ -66,9 +66,10 @@ void StallWatch::begin_cell(double) {
   interrupted_ = false;
 }
 
-// Shortly before each time that something may have to be said. A stall may begin at any moment of a long cell, so
-// there is such a time every `notice` seconds; and questions go on if by then too little was heard: native code
-// that keeps the interpreter's lock answers after a second and more, and two questions may get one answer.
+// Shortly before each time that something may have to be said. A stall may begin at any moment of a long
+// cell, so there is such a time every `notice` seconds; and questions go on if by then too little was heard:
+// native code that keeps the interpreter's lock answers after a second and more, and two questions may get
+// one answer.
 bool StallWatch::wants_stack(double now, double last_sign) const {
   const double quiet = now - last_sign;
   if (told_ == kNotices) return false;
@@ -83,9 +84,7 @@ bool StallWatch::heard_enough() const {
          });
 }
 
-double StallWatch::next_notice() const {
-  return told_ == 0 ? notice_ : told_at_ + kVerdictAfter * notice_;
-}
+double StallWatch::next_notice() const { return told_ == 0 ? notice_ : told_at_ + kVerdictAfter * notice_; }
 
 void StallWatch::hear_stack(const std::string& text) {
   if (heard_.size() > kMostHeard) heard_.clear();

@@ -20,8 +20,8 @@ class StallWatch {
   using Reader = std::function<std::optional<StallReading>(pid_t, double, const std::set<pid_t>&)>;
   using Ring = std::function<std::string(pid_t, const std::set<pid_t>&)>;
 
-  // What stands still is judged by the last `notice` seconds: a notice once they have passed without a sign of
-  // life, whenever the stall began, and a second one, the verdict, after three times as many more. With
+  // What stands still is judged by the last `notice` seconds: a notice once they have passed without a sign
+  // of life, whenever the stall began, and a second one, the verdict, after three times as many more. With
   // `timeout` above zero, must_interrupt() becomes true after so many seconds.
   StallWatch(double notice, double timeout, Reader read = take_reading, Ring ring = waits_in_a_ring)
       : notice_(notice), timeout_(timeout), read_(std::move(read)), ring_(std::move(ring)) {}

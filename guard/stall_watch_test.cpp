@@ -31,7 +31,8 @@ class StallWatchTest : public testing::Test {
   int64_t io_ = 0, read_ = 0;
   int now_ = 1;
   std::string answer_, ring_;
-  StallWatch watch_{30, 0, [this](pid_t, double now, const std::set<pid_t>&) {
+  StallWatch watch_{30, 0,
+                    [this](pid_t, double now, const std::set<pid_t>&) {
                       StallReading r;
                       r.time = now;
                       r.cpu = used_ += cpu_;

@@ -17,7 +17,9 @@ Call parse_call(const std::string& text) {
   return call;
 }
 
-Call read_call(const std::filesystem::path& task) { return parse_call(read_file(task / "syscall").value_or("")); }
+Call read_call(const std::filesystem::path& task) {
+  return parse_call(read_file(task / "syscall").value_or(""));
+}
 
 // /proc/<pid>/stat: the name in parentheses may hold anything, so fields are counted from the last ')'.
 std::optional<Stat> read_stat(const std::filesystem::path& folder) {

@@ -218,8 +218,8 @@ double Ward::sample_interval(bool running) const {
 }
 
 bool Ward::must_interrupt() {
-  // Above all that the gate tolerates, below the hard limit. A cell that finds memory so is let run: it may be
-  // the one that frees some.
+  // Above all that the gate tolerates, below the hard limit. A cell that finds memory so is let run: it may
+  // be the one that frees some.
   const int64_t tolerated = line_.bytes + (page_.attached() ? line_.bytes / 16 * 3 : line_.bytes / 16);
   const int64_t most = std::max(tolerated, cell_began_with_ + line_.bytes / 64);
   if (interrupted_ || line_.bytes <= 0 || watch_.resident() <= most) return false;

@@ -23,7 +23,7 @@ bool is_kernels_own(Object frame) {
 
 // Of what a kernel is made: tasks of these are always there, and wait for messages.
 bool is_machinery(Object frame) {
-  static const char* const kFolders[] = {"/ipykernel/", "/IPython/", "/tornado/", "/zmq/",
+  static const char* const kFolders[] = {"/ipykernel/",      "/IPython/", "/tornado/", "/zmq/",
                                          "/jupyter_client/", "/anyio/",   "/asyncio/"};
   const Held code(g_python.code_of(frame));
   const Held file(g_python.attribute(code.object, "co_filename"));
