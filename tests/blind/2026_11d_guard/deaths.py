@@ -479,6 +479,9 @@ def comm_and_widgets_of_the_dead(k, wrong):
 
 def startup_case(name, change=None, env=None, says=""):
     def run(k, wrong):
+        end = time.monotonic() + 30
+        while time.monotonic() < end and not any(m["msg_type"] == "iopub_welcome" for m in k.messages):
+            k.pump(0.1)           # what is said before the client has subscribed no client gets
         for n in (1, 2):
             sent = k.send("print('ran')")
             reply = k.wait(sent, 300)
