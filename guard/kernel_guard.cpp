@@ -201,7 +201,11 @@ void KernelGuard::take_signals() {
 
 void KernelGuard::take_output() {
   Process& process = ward_.process();
-  if (const std::string text = process.read_out(); !text.empty()) broker_.output(false, text);
+  if (const std::string text = process.read_out(); !text.empty()) {
+    if (!broker_.ready())
+      ward_.hear(text, seconds(now_));  // no cell shows it, and it may say why there is none
+    broker_.output(false, text);
+  }
   if (const std::string text = process.read_stacks(); !text.empty()) {
     stall_.hear_stack(text);
     ward_.hear_stacks(text);
@@ -282,7 +286,9 @@ void KernelGuard::end_of_process() {
     done_ = true;
     return;
   }
-  broker_.kernel_died(explain());
+  const DeathNote note = explain();
+  ward_.forget_end();
+  broker_.kernel_died(note);
 }
 
 DeathNote KernelGuard::explain() {

@@ -137,7 +137,7 @@ std::vector<std::string> note_lines(const NoteInput& in, bool colours) {
   write_where(out, in);
   const auto words = own_words(in.last_words);
   if (!words.empty()) {
-    out.heading("Its last words on stderr");
+    out.heading("Its last words");
     for (const auto& text : words) out.item(text);
   }
   const auto chart = text_chart(in.samples, in.line);

@@ -14,6 +14,7 @@ namespace {
 constexpr double kIdleShare = 0.03, kBusyShare = 0.5;
 constexpr double kPressure = 30, kFaultsPerSecond = 200;
 constexpr int64_t kMovesBytes = 1 << 20;
+constexpr int kSeen = 3;  // in fewer readings, a thread that wakes often may seem not to
 
 struct Rates {
   double seconds = 1, cpu = 0, faults = 0, pressure = 0;
@@ -143,6 +144,28 @@ bool sleeps_long(const std::deque<StallReading>& readings, Sleepers who) {
   });
 }
 
+// Whether somebody waits for a time and then does what it came for, as each threading.Timer does: it has not
+// woken in all the while. One that wakes every ten seconds, as the monitor of a progress bar, does its
+// rounds.
+bool waits_for_a_time(const std::deque<StallReading>& readings, Sleepers who) {
+  struct Seen {
+    int64_t wakes = 0;
+    int times = 0;
+    bool woken = false;
+  };
+  std::map<pid_t, Seen> all;
+  for (const auto& r : readings) {
+    for (const auto& [thread, wakes] : r.*who) {
+      Seen& s = all[thread];
+      s.woken = s.woken || (s.times > 0 && s.wakes != wakes);
+      s.wakes = wakes;
+      ++s.times;
+    }
+  }
+  return std::any_of(all.begin(), all.end(),
+                     [](auto& s) { return s.second.times >= kSeen && !s.second.woken; });
+}
+
 // The main thread mostly does one thing; a reading may fall between two waits.
 Doing usual(const std::deque<StallReading>& readings) {
   int counts[kDoings] = {};
@@ -157,9 +180,10 @@ StallVerdict lock_verdict(const std::deque<StallReading>& readings, const Rates&
   const StallReading& last = readings.back();
   if (last.others_wait_for_io && !sleeps(readings, &StallReading::sleeping_threads)) return for_data;
   // A threading.Timer waits with a time limit.
-  const bool for_others = waits_for_threads(python) && (sleeps(readings, &StallReading::sleeping_threads) ||
-                                                        sleeps(readings, &StallReading::sleeping_children) ||
-                                                        sleeps_long(readings, &StallReading::timed_threads));
+  const bool for_others =
+      waits_for_threads(python) && (sleeps(readings, &StallReading::sleeping_threads) ||
+                                    sleeps(readings, &StallReading::sleeping_children) ||
+                                    waits_for_a_time(readings, &StallReading::timed_threads));
   if (for_others || sleeps_long(readings, &StallReading::sleeping_threads))
     return {StallKind::sleeping, "it waits for a thread or a process that sleeps, as the program asked"};
   if (last.others_wait_for_io || last.others_poll) return for_data;
@@ -168,11 +192,22 @@ StallVerdict lock_verdict(const std::deque<StallReading>& readings, const Rates&
                                              100 * r.cpu, r.seconds)};
 }
 
-// Native code that looks for something, sleeps and looks again, and never comes back to Python. A sleep that
-// the program asked for does not wake in the midst of the call.
+// Native code that looks for something, sleeps and looks again, and never comes back to Python: it wakes
+// between any two readings. What it waits for may be a process of the program's that sleeps.
 bool polls_in_one_call(const std::deque<StallReading>& readings, const StallSamples& python) {
+  constexpr size_t kLast = 5;
+  const auto still = [](auto& a, auto& b) { return b.wakes <= a.wakes; };
+  const auto begin = readings.end() - static_cast<ptrdiff_t>(std::min(readings.size(), kLast));
   return python.size() >= 2 && python.back().one_call && python[python.size() - 2].one_call &&
-         readings.back().wakes - readings[readings.size() - 3].wakes >= 2;
+         std::adjacent_find(begin, readings.end(), still) == readings.end() &&
+         !sleeps(readings, &StallReading::sleeping_children);
+}
+
+// An event loop that waits for a time, if only now and then: a call of its own will come.
+bool loop_has_timer(const std::deque<StallReading>& readings) {
+  constexpr size_t kLast = 5;
+  const auto begin = readings.end() - static_cast<ptrdiff_t>(std::min(readings.size(), kLast));
+  return std::any_of(begin, readings.end(), [](auto& r) { return r.has_timer; });
 }
 
 // Nobody is there who could set an event of asyncio, or free its lock.
@@ -180,8 +215,8 @@ bool awaits_for_ever(const std::deque<StallReading>& readings, const StallSample
   const bool in_lock =
       innermost_is(python, "/asyncio/locks.py ") || innermost_is(python, "/asyncio/queues.py ");
   const StallReading& last = readings.back();
-  return in_lock && python.back().awaits_alone && !last.has_timer && !last.others_wait_for_io &&
-         !last.others_poll && !sleeps(readings, &StallReading::sleeping_threads) &&
+  return in_lock && python.back().awaits_alone && !last.others_wait_for_io && !last.others_poll &&
+         !sleeps(readings, &StallReading::sleeping_threads) &&
          !sleeps(readings, &StallReading::sleeping_children);
 }
 
@@ -209,6 +244,8 @@ StallVerdict idle_verdict(const std::deque<StallReading>& readings, const Rates&
   const Doing doing = plain(usual(readings), r.wakes);
   if (doing == Doing::lock) return lock_verdict(readings, r, python);
   if (doing == Doing::sleep || sleeps_in_a_coroutine(python)) return sleep_verdict(readings, python);
+  if (doing == Doing::poll && loop_has_timer(readings))
+    return {StallKind::sleeping, "its event loop waits for a time, as the program asked"};
   if (innermost_is(python, "/asyncio/threads.py ") && sleeps(readings, &StallReading::sleeping_threads))
     return {StallKind::sleeping, "it awaits a thread that sleeps, as the program asked"};
   if (doing == Doing::file_lock) {

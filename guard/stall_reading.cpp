@@ -13,6 +13,7 @@
 #include "guard/gate/page.h"
 #include "guard/memory_watch.h"
 #include "guard/stall.h"
+#include "guard/system_call.h"
 #include "memory/readings.h"
 
 namespace plimsoll::guard {
@@ -20,24 +21,6 @@ namespace plimsoll::guard {
 namespace fs = std::filesystem;
 
 namespace {
-
-// The system call that a thread is in, from /proc: "<number> <argument>...".
-struct Call {
-  long number = -1;
-  uint64_t arguments[6] = {};
-
-  bool is(std::initializer_list<long> numbers) const {
-    return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
-  }
-};
-
-Call parse_call(const std::string& text) {
-  Call call;
-  char* at = nullptr;
-  call.number = std::strtol(text.c_str(), &at, 10);
-  for (uint64_t& argument : call.arguments) argument = std::strtoull(at, &at, 16);
-  return call;
-}
 
 // Of poll() and its like: how many things are waited for, and whether there is a time limit.
 struct Poll {
@@ -92,39 +75,6 @@ Doing doing_in(const Call& call, const fs::path& task) {
   return child ? Doing::child : Doing::io;
 }
 
-struct Stat {
-  std::string name;
-  char state = '?';
-  double cpu = 0;
-  double ended_children_cpu = 0;  // of those it has waited for, and of theirs
-  int64_t major_faults = 0;
-};
-
-// /proc/<pid>/stat: the name in parentheses may hold anything, so fields are counted from the last ')'.
-std::optional<Stat> read_stat(const fs::path& folder) {
-  const std::string text = read_file(folder / "stat").value_or("");
-  const size_t close = text.rfind(')');
-  if (close == std::string::npos || close + 2 >= text.size()) return std::nullopt;
-  Stat s;
-  s.name = text.substr(0, close);
-  s.name.erase(0, s.name.find('(') + 1);
-  s.state = text[close + 2];
-  const char* at = text.c_str() + close + 3;
-  double fields[14] = {};
-  for (double& field : fields) {
-    char* end = nullptr;
-    field = std::strtod(at, &end);
-    at = end;
-  }
-  // After the state: ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime stime cutime
-  // cstime
-  s.major_faults = static_cast<int64_t>(fields[8]);
-  const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
-  s.cpu = (fields[10] + fields[11]) / ticks;
-  s.ended_children_cpu = (fields[12] + fields[13]) / ticks;
-  return s;
-}
-
 Doing doing_of(const fs::path& task) {
   const auto stat = read_stat(task);
   if (!stat || stat->name == gate::kThreadName) return Doing::other;
@@ -139,11 +89,11 @@ Doing doing_of(const fs::path& task) {
 
 // Whether epoll_wait() has a time limit.
 bool has_timer(const fs::path& task) {
-  const Call call = parse_call(read_file(task / "syscall").value_or(""));
+  const Call call = read_call(task);
 #ifdef SYS_epoll_wait
   if (call.number == SYS_epoll_wait) return static_cast<int>(call.arguments[3]) >= 0;
 #endif
-  return call.number != SYS_epoll_pwait || static_cast<int>(call.arguments[3]) >= 0;
+  return call.number == SYS_epoll_pwait && static_cast<int>(call.arguments[3]) >= 0;
 }
 
 std::string shown(pid_t pid) {

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,6 +11,8 @@
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+
+#include "guard/stall_ring.h"
 
 namespace plimsoll::guard {
 namespace {
@@ -90,6 +94,13 @@ TEST(Stall, AThreadThatWaitsForATimeWillSetTheEvent) {
   int64_t woken = 40;
   for (auto& r : list) r.timed_threads[7] = ++woken;  // it does its rounds
   EXPECT_EQ(judge_stall(list, false, event).kind, StallKind::deadlocked);
+  // The monitor of a progress bar does so every ten seconds.
+  for (size_t i = 0; i < list.size(); ++i) list[i].timed_threads[7] = static_cast<int64_t>(i / 10);
+  EXPECT_EQ(judge_stall(list, false, event).kind, StallKind::deadlocked);
+  // A timer that starts the next one, which has just begun.
+  for (size_t i = 0; i < list.size(); ++i) list[i].timed_threads = {{static_cast<pid_t>(i / 5), 1}};
+  list.back().timed_threads = {{99, 1}};
+  EXPECT_EQ(judge_stall(list, false, event).kind, StallKind::sleeping);
 }
 
 TEST(Stall, AThreadThatSleepsMayBeAwaited) {
@@ -254,6 +265,70 @@ TEST(Stall, ALockOfAFileIsFoundInTheSystem) {
   std::fclose(file);
 }
 
+// A child that reads from a pipe, once it does so; and whether it and we form a ring then.
+std::string ring_with_reader(int (&ends)[2]) {
+  const pid_t reader = ::fork();
+  if (reader == 0) {
+    // One child that waits for another, and that one for the pipe.
+    const pid_t inner = ::fork();
+    char byte = 0;
+    if (inner == 0) ::_exit(::read(ends[0], &byte, 1) == 1 ? 0 : 1);
+    ::waitpid(inner, nullptr, 0);
+    ::_exit(0);
+  }
+  std::string ring;
+  for (int i = 0; i < 1000; ++i) {
+    ring = waits_in_a_ring(reader, {reader});
+    const auto reading = take_reading(reader, 0, {});
+    if (!ring.empty() || (reading && reading->doing == Doing::child && i > 200)) break;
+    ::usleep(1000);
+  }
+  ::kill(reader, SIGKILL);
+  [[maybe_unused]] const ssize_t n = ::write(ends[1], "xx", 2);
+  ::waitpid(reader, nullptr, 0);
+  return ring;
+}
+
+TEST(Stall, ProcessesThatWaitForNoneButOneAnotherAreARing) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  EXPECT_EQ(ring_with_reader(ends), "");  // we have the other end, and may write
+  ::close(ends[0]);
+  ::close(ends[1]);
+  const pid_t alone = ::fork();
+  if (alone == 0) {
+    int own[2];
+    char byte = 0;
+    ::_exit(::pipe(own) == 0 && ::read(own[0], &byte, 1) == 1 ? 0 : 1);
+  }
+  std::string ring;
+  while (ring.empty() && ::waitpid(alone, nullptr, WNOHANG) == 0) ring = waits_in_a_ring(alone, {alone});
+  EXPECT_NE(ring.find("a pipe"), std::string::npos) << ring;
+  ::kill(alone, SIGKILL);
+  ::waitpid(alone, nullptr, 0);
+}
+
+TEST(Stall, ATimerIsSeenOnlyWhereAnEventLoopHasOne) {
+  for (const int limit : {-1, 1000000}) {
+    for (const bool loop : {false, true}) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        epoll_event event{};
+        loop ? ::epoll_wait(::epoll_create1(0), &event, 1, limit) : ::poll(nullptr, 0, -1);
+        ::_exit(0);
+      }
+      std::optional<StallReading> reading;
+      do {
+        reading = take_reading(child, 0, {});
+      } while (reading && reading->doing != Doing::poll);
+      ASSERT_TRUE(reading);
+      EXPECT_EQ(reading->has_timer, loop && limit > 0);
+      ::kill(child, SIGKILL);
+      ::waitpid(child, nullptr, 0);
+    }
+  }
+}
+
 TEST(Stall, AStoppedChildIsNamed) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -277,9 +352,14 @@ TEST(Stall, AnAsyncioLockThatNobodyCanReleaseIsADeadlock) {
   EXPECT_EQ(kind(step(0), Doing::poll, awaits), StallKind::waiting_for_io);  // another task is there
   for (auto& s : awaits) s.awaits_alone = true;
   EXPECT_EQ(kind(step(0), Doing::poll, awaits), StallKind::deadlocked);
-  StallReading waits = step(0);
-  waits.has_timer = true;
-  EXPECT_EQ(kind(waits, Doing::poll, awaits), StallKind::waiting_for_io);
+}
+
+TEST(Stall, AnEventLoopThatWaitsForATimeGoesOn) {
+  StallSamples awaits = samples(std::vector<std::string>(3, "/lib/asyncio/base_events.py"), {}, false);
+  auto list = readings(step(0), Doing::poll);
+  EXPECT_EQ(judge_stall(list, false, awaits).kind, StallKind::waiting_for_io);
+  list[27].has_timer = true;  // a visitor of the server comes now and then
+  EXPECT_EQ(judge_stall(list, false, awaits).kind, StallKind::sleeping);
 }
 
 TEST(Stall, NativeCodeThatSleepsAndLooksAgainWaits) {
@@ -290,6 +370,11 @@ TEST(Stall, NativeCodeThatSleepsAndLooksAgainWaits) {
   for (auto& s : calls) s.one_call = true;
   EXPECT_EQ(kind(polls, Doing::sleep, calls), StallKind::waiting_for_io);
   EXPECT_EQ(kind(step(0), Doing::sleep, calls), StallKind::sleeping);  // one long sleep
+  auto list = readings(step(0), Doing::sleep);
+  for (auto& r : list) r.wakes = r.time < 29 ? 0 : 3;  // one sleep of many ends
+  EXPECT_EQ(judge_stall(list, false, calls).kind, StallKind::sleeping);
+  polls.sleeping_children = {{7, 40}};  // who may hold the lock
+  EXPECT_EQ(kind(polls, Doing::sleep, calls), StallKind::sleeping);
 }
 
 TEST(Stall, WhatMayGetOnUnseenDoesNotSpin) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -15,9 +16,10 @@ namespace plimsoll::guard {
 namespace {
 
 constexpr size_t kStacks = 3;
-constexpr size_t kMostReadings = 130;
+constexpr double kLeastWindow = 10;  // seconds; in fewer a loaded machine shows little
 constexpr size_t kMostHeard = 1 << 20;
-constexpr double kVerdictAfter = 4;  // times the notice
+constexpr double kVerdictAfter = 3;  // times the notice, after the first
+constexpr int kNotices = 2;
 
 // Those of the kernel's own machinery left out: outside of the cell, and inside where the cell calls it.
 std::vector<std::string> frames_of(const std::string& text) {
@@ -60,26 +62,29 @@ void StallWatch::begin_cell(double) {
   heard_.clear();
   verdict_ = {};
   told_at_ = quiet_ = 0;
+  told_ = 0;
   interrupted_ = false;
 }
 
-// Asked shortly before something may have to be said; and on, if by then too little was heard: native code
-// that keeps the interpreter's lock answers after a second and more, and two questions may get one answer.
+// Shortly before each time that something may have to be said. A stall may begin at any moment of a long
+// cell, so there is such a time every `notice` seconds; and questions go on if by then too little was heard:
+// native code that keeps the interpreter's lock answers after a second and more, and two questions may get
+// one answer.
 bool StallWatch::wants_stack(double now, double last_sign) const {
   const double quiet = now - last_sign;
-  const bool before_notice = quiet > notice_ - kStacks - 1 && quiet < notice_;
-  const bool before_verdict =
-      quiet > kVerdictAfter * notice_ - kStacks - 1 && quiet < kVerdictAfter * notice_;
-  const bool heard_little = quiet >= notice_ && quiet < kVerdictAfter * notice_ && told_at_ == 0 &&
-                            (python_.size() < kStacks || keeps_lock_lately());
-  return before_notice || before_verdict || heard_little;
+  if (told_ == kNotices) return false;
+  const double round = std::fmod(quiet, notice_);
+  return round > notice_ - kStacks - 1 || (quiet >= notice_ && !heard_enough());
 }
 
-// Whether native code has begun to keep the lock since the first of the answers.
-bool StallWatch::keeps_lock_lately() const {
-  return python_.back().keeps_lock &&
-         std::any_of(python_.begin(), python_.end(), [](auto& s) { return !s.keeps_lock; });
+// Or has native code begun to keep the lock since the first of the answers?
+bool StallWatch::heard_enough() const {
+  return python_.size() == kStacks && std::all_of(python_.begin(), python_.end(), [&](auto& s) {
+           return s.keeps_lock == python_.back().keeps_lock;
+         });
 }
+
+double StallWatch::next_notice() const { return told_ == 0 ? notice_ : told_at_ + kVerdictAfter * notice_; }
 
 void StallWatch::hear_stack(const std::string& text) {
   if (heard_.size() > kMostHeard) heard_.clear();
@@ -87,7 +92,7 @@ void StallWatch::hear_stack(const std::string& text) {
 }
 
 // Answers may come in pieces, several at a time, or never be finished.
-void StallWatch::take_stacks() {
+void StallWatch::take_stacks(double now) {
   for (;;) {
     const size_t end = heard_.find(gate::kStallEnds), last = heard_.find(';', end);
     if (end == std::string::npos || last == std::string::npos) return;
@@ -106,7 +111,10 @@ void StallWatch::take_stacks() {
         sample.unseen.push_back(!m.empty() && m.back() == gate::kUnseen);
         if (sample.unseen.back()) m.pop_back();
       }
-      if (!sample.frames.empty() || sample.keeps_lock) python_.push_back(std::move(sample));
+      if (!sample.frames.empty() || sample.keeps_lock) {
+        python_.push_back(std::move(sample));
+        heard_at_ = now;
+      }
       if (python_.size() > kStacks) python_.pop_front();
     }
     heard_.erase(0, last + 1);
@@ -118,16 +126,23 @@ std::string StallWatch::look(const Look& at) {
   if (!readings_.empty() && at.last_sign > readings_.back().time) {
     readings_.clear();
     python_.clear();
-    told_at_ = 0;
+    told_ = 0;
   }
-  take_stacks();
+  take_stacks(at.now);
+  // What was so before the last `notice` seconds says nothing of them.
+  const double window = std::max(notice_, kLeastWindow);
+  if (heard_at_ < at.now - window) python_.clear();
   if (auto reading = read_(at.pid, at.now, own_threads_)) readings_.push_back(*reading);
-  if (readings_.size() > kMostReadings) readings_.pop_front();
-  const double due = told_at_ == 0 ? notice_ : kVerdictAfter * notice_;
+  while (!readings_.empty() && readings_.front().time < at.now - window) readings_.pop_front();
   if (quiet_ < notice_) return {};
   verdict_ = judge_stall(readings_, at.waiting_for_input, python_);
-  if (quiet_ < due || told_at_ >= kVerdictAfter * notice_ || !stands_still(verdict_.kind)) return {};
+  if (quiet_ < next_notice() || told_ == kNotices || !stands_still(verdict_.kind)) return {};
+  if (verdict_.kind == StallKind::waiting_for_io) {
+    if (std::string ring = ring_(at.pid, own_threads_); !ring.empty())
+      verdict_ = {StallKind::deadlocked, std::move(ring)};
+  }
   told_at_ = quiet_;
+  ++told_;
   return tell(quiet_);
 }
 

@@ -11,17 +11,20 @@
 #include <vector>
 
 #include "guard/stall.h"
+#include "guard/stall_ring.h"
 
 namespace plimsoll::guard {
 
 class StallWatch {
  public:
   using Reader = std::function<std::optional<StallReading>(pid_t, double, const std::set<pid_t>&)>;
+  using Ring = std::function<std::string(pid_t, const std::set<pid_t>&)>;
 
-  // A notice after `notice` seconds without a sign of life, a verdict after four times that. With `timeout`
-  // above zero, must_interrupt() becomes true after so many.
-  StallWatch(double notice, double timeout, Reader read = take_reading)
-      : notice_(notice), timeout_(timeout), read_(std::move(read)) {}
+  // What stands still is judged by the last `notice` seconds: a notice once they have passed without a sign
+  // of life, whenever the stall began, and a second one, the verdict, after three times as many more. With
+  // `timeout` above zero, must_interrupt() becomes true after so many seconds.
+  StallWatch(double notice, double timeout, Reader read = take_reading, Ring ring = waits_in_a_ring)
+      : notice_(notice), timeout_(timeout), read_(std::move(read)), ring_(std::move(ring)) {}
 
   // A new process, whose threads at this moment are the kernel's own.
   void begin_process(pid_t pid);
@@ -46,18 +49,22 @@ class StallWatch {
   std::string seen() const { return std::string(name_of(verdict_.kind)) + ": " + verdict_.text; }
 
  private:
-  void take_stacks();
-  bool keeps_lock_lately() const;
+  void take_stacks(double now);
+  bool heard_enough() const;
+  double next_notice() const;
   std::string tell(double quiet) const;
 
   double notice_, timeout_;
   Reader read_;
+  Ring ring_;
   std::set<pid_t> own_threads_;
   std::deque<StallReading> readings_;
   StallSamples python_;
+  double heard_at_ = 0;  // when the last of them came
   std::string heard_;
   StallVerdict verdict_;
   double told_at_ = 0, quiet_ = 0;
+  int told_ = 0;
   bool interrupted_ = false;
 };
 

@@ -27,16 +27,20 @@ class StallWatchTest : public testing::Test {
   }
 
   Doing doing_ = Doing::lock;
-  double cpu_ = 0, last_sign_ = 0;
+  double cpu_ = 0, last_sign_ = 0, used_ = 0;
+  int64_t io_ = 0, read_ = 0;
   int now_ = 1;
-  std::string answer_;
-  StallWatch watch_{30, 0, [this](pid_t, double now, const std::set<pid_t>&) {
+  std::string answer_, ring_;
+  StallWatch watch_{30, 0,
+                    [this](pid_t, double now, const std::set<pid_t>&) {
                       StallReading r;
                       r.time = now;
-                      r.cpu = cpu_ * now;
+                      r.cpu = used_ += cpu_;
+                      r.io_bytes = read_ += io_;
                       r.doing = doing_;
                       return std::optional(r);
-                    }};
+                    },
+                    [this](pid_t, const std::set<pid_t>&) { return ring_; }};
 };
 
 TEST_F(StallWatchTest, TellsAtTheNoticeAndAtTheVerdictAndNotInBetween) {
@@ -98,6 +102,58 @@ TEST_F(StallWatchTest, IsAskedUntilEnoughIsHeardOfALockThatIsKept) {
   EXPECT_TRUE(look_until(30).empty());
   answer_ = answer("7", "", gate::kKeepsLock);
   EXPECT_NE(look_until(40).at(0).find("keeps the interpreter's lock"), std::string::npos);
+}
+
+TEST_F(StallWatchTest, AStallThatBeginsLateIsTold) {
+  doing_ = Doing::running;
+  cpu_ = 1;
+  io_ = 10 << 20;  // it loads a data set and computes for five minutes
+  answer_ = answer("3", "1f", gate::kInBytecode);
+  int line = 0;
+  for (int i = 0; i < 300; ++i) {
+    answer_ = answer(std::to_string(++line), "1f", gate::kInBytecode);
+    EXPECT_TRUE(look_until(now_).empty());
+  }
+  doing_ = Doing::lock;
+  cpu_ = io_ = 0;
+  answer_ = answer("999", "1f", gate::kInNative);
+  const auto told = look_until(362);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_NE(told[0].find("deadlocked"), std::string::npos) << told[0];
+  EXPECT_NE(told[0].find("line 999 in"), std::string::npos) << told[0];
+}
+
+TEST_F(StallWatchTest, ALockKeptForGoodLongAfterTheCellBeganIsTold) {
+  doing_ = Doing::running;
+  cpu_ = 0.3;  // a busy machine: it takes minutes until native code takes the lock
+  answer_ = answer("3", "1f", gate::kInNative);
+  EXPECT_TRUE(look_until(150).empty());
+  doing_ = Doing::sleep;
+  cpu_ = 0.1;
+  answer_ = answer("7", "", gate::kKeepsLock);
+  const auto told = look_until(212);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_NE(told[0].find("keeps the interpreter's lock"), std::string::npos) << told[0];
+}
+
+TEST_F(StallWatchTest, ACellThatWorksIsAskedNowAndThenOnly) {
+  doing_ = Doing::running;
+  cpu_ = 1;
+  int asked = 0, line = 0;
+  for (int i = 0; i < 3000; ++i) {
+    answer_ = answer(std::to_string(++line), "1f", gate::kInBytecode);
+    EXPECT_TRUE(look_until(now_).empty());
+    asked += watch_.wants_stack(now_, last_sign_) ? 1 : 0;
+  }
+  EXPECT_LE(asked, 420);
+}
+
+TEST_F(StallWatchTest, ProcessesThatWaitForOneAnotherAreADeadlock) {
+  doing_ = Doing::child;
+  EXPECT_NE(look_until(30).at(0).find("waiting on I/O"), std::string::npos);
+  last_sign_ = 30.5;
+  ring_ = "they wait for one another";
+  EXPECT_NE(look_until(61).at(0).find("deadlocked. they wait for one another"), std::string::npos);
 }
 
 TEST_F(StallWatchTest, BytecodeThatChangesNothingSpins) {

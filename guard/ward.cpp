@@ -178,6 +178,7 @@ std::string Ward::last_words() const {
 
 void Ward::begin_cell(double now) {
   cell_began_ = now;
+  cell_began_with_ = watch_.resident();
   interrupted_ = false;
   warned_percent_ = 0;
 }
@@ -217,8 +218,10 @@ double Ward::sample_interval(bool running) const {
 }
 
 bool Ward::must_interrupt() {
-  // Above all that the gate tolerates, below the hard limit.
-  const int64_t most = line_.bytes + (page_.attached() ? line_.bytes / 16 * 3 : line_.bytes / 16);
+  // Above all that the gate tolerates, below the hard limit. A cell that finds memory so is let run: it may
+  // be the one that frees some.
+  const int64_t tolerated = line_.bytes + (page_.attached() ? line_.bytes / 16 * 3 : line_.bytes / 16);
+  const int64_t most = std::max(tolerated, cell_began_with_ + line_.bytes / 64);
   if (interrupted_ || line_.bytes <= 0 || watch_.resident() <= most) return false;
   interrupted_ = true;
   return true;

@@ -33,10 +33,12 @@ class Ward {
   const Line& line() const { return line_; }
   const MemoryWatch& memory() const { return watch_; }
 
-  // The wait status once the process has ended.
+  // The wait status once the process has ended, until forget_end().
   const std::optional<int>& ended() const { return status_; }
   // Looks whether it has; true the first time it has.
   bool poll(double now);
+  // The end has been dealt with.
+  void forget_end() { status_.reset(); }
 
   // Keeps text that the process wrote to stderr; true if it may be shown to the user as it comes. The text of
   // a fatal error is kept for the note instead.
@@ -51,7 +53,7 @@ class Ward {
   std::string sample(double now);
   // How soon to sample again, in seconds.
   double sample_interval(bool running) const;
-  // Whether memory has grown past the line by ways the gate does not see; true once per cell.
+  // Whether the cell has grown past the line by ways the gate does not see; true once per cell.
   bool must_interrupt();
   // Requests refused since the last call, as text for the user.
   std::string refusals_text();
@@ -97,6 +99,7 @@ class Ward {
   double counted_at_ = 0;
   pid_t pid_ = 0;
   double ended_at_ = 0, cell_began_ = 0;
+  int64_t cell_began_with_ = 0;  // bytes resident
   uint32_t refusals_told_ = 0, refusals_survived_ = 0;
   int warned_percent_ = 0;
   bool interrupted_ = false, fatal_text_ = false;

@@ -23,7 +23,7 @@ bool is_kernels_own(Object frame) {
 
 // Of what a kernel is made: tasks of these are always there, and wait for messages.
 bool is_machinery(Object frame) {
-  static const char* const kFolders[] = {"/ipykernel/", "/IPython/", "/tornado/", "/zmq/",
+  static const char* const kFolders[] = {"/ipykernel/",      "/IPython/", "/tornado/", "/zmq/",
                                          "/jupyter_client/", "/anyio/",   "/asyncio/"};
   const Held code(g_python.code_of(frame));
   const Held file(g_python.attribute(code.object, "co_filename"));
@@ -47,6 +47,25 @@ Object all_tasks() {
   const Held set(module ? either(module, "_scheduled_tasks", "_all_tasks") : nullptr);
   const Held references(set ? g_python.attribute(set.object, "data") : nullptr);
   return references ? g_python.list_of(references.object) : nullptr;
+}
+
+// Whether what a coroutine awaits in the end is a lock, an event or a queue of asyncio.
+bool awaits_a_lock(Object coroutine) {
+  bool in_lock = false;
+  Object next = coroutine;
+  Held kept(nullptr);
+  for (int depth = 0; next && depth < Frames::kMost; ++depth) {
+    const Held frame(either(next, "cr_frame", "gi_frame"));
+    if (!is_frame(frame)) break;
+    const Held code(g_python.code_of(frame.object));
+    const Held file(g_python.attribute(code.object, "co_filename"));
+    const char* path = file ? g_python.text_of(file.object) : nullptr;
+    in_lock = path && (::strstr(path, "/asyncio/locks.py") || ::strstr(path, "/asyncio/queues.py"));
+    const Held before(kept.take());
+    next = kept.object = either(next, "cr_await", "gi_yieldfrom");
+  }
+  g_python.error_clear();
+  return in_lock;
 }
 
 }  // namespace
@@ -124,7 +143,8 @@ void Frames::add_awaited(Object future, int depth) {
     add_chain(g_python.list_item(children.object, i), depth);
 }
 
-// A task that is under way, is not the kernel's and not of the chain that was read.
+// A task that is under way, is not the kernel's and not of the chain that was read. One that itself awaits a
+// lock, as a worker does a queue, will not free another.
 bool Frames::is_of_others(Object task) {
   for (int i = 0; i < seen_size_; ++i) {
     if (seen_[i] == task) return false;
@@ -132,7 +152,7 @@ bool Frames::is_of_others(Object task) {
   const Held coroutine(g_python.attribute(task, "_coro"));
   const Held frame(coroutine ? either(coroutine.object, "cr_frame", "gi_frame") : nullptr);
   g_python.error_clear();
-  return is_frame(frame) && !is_machinery(frame.object);
+  return is_frame(frame) && !is_machinery(frame.object) && !awaits_a_lock(coroutine.object);
 }
 
 bool Frames::read_awaited() {

@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import shutil
+import time
 
 import pytest
 from deaths import DEATHS, cause_in, memory_group, remove_outer, write_death_specs
@@ -37,12 +38,46 @@ def test_a_kernel_that_cannot_start_explains_itself(folders, start):
 
     write_spec(folders / "data", "absent", command=["/no/such/program", "{connection_file}"])
     write_spec(folders / "data", "crashing", command=["/bin/sh", "-c", "echo no libfoo >&2; exit 3", "{connection_file}"])
-    for name, word in (("absent", "/no/such/program"), ("crashing", "no libfoo")):
+    write_spec(folders / "data", "talking", command=["/bin/sh", "-c", "echo no licence; exit 3", "{connection_file}"])
+    for name, word in (("absent", "/no/such/program"), ("crashing", "no libfoo"), ("talking", "no licence")):
         kernel = start(name)
         for _ in range(2):
             reply = kernel.run("1")
             cause, text, _ = cause_in(reply, folders / "state")
             assert cause == "startup_crash" and word in text
+
+
+def test_a_kernel_that_cannot_start_is_started_for_cells_only(folders, start):
+    from guarded import write_spec
+
+    write_spec(folders / "data", "hopeless", command=["/bin/sh", "-c", "exit 4", "{connection_file}"])
+    kernel = start("hopeless")
+    numbers = []
+    for _ in range(2):
+        _, _, report = cause_in(kernel.run("1"), folders / "state")
+        numbers.append(len(list((folders / "state/plimsoll/reports").glob("*.json"))))
+        for _ in range(40):  # time for the guard to do what nobody asked for
+            kernel.client.kernel_info(reply=True, timeout=120)
+            time.sleep(0.02)
+    assert numbers[1] == numbers[0] + 1
+
+
+GROW = """import mmap, os, time
+fd = os.memfd_create("shared"); os.ftruncate(fd, 1 << 30)
+m = mmap.mmap(fd, 1 << 30)
+for at in range(0, len(m), 4096):
+    m[at] = 1
+    if at % (1 << 20) == 0: time.sleep(0.002)
+"""
+
+
+def test_a_cell_that_finds_memory_over_the_line_may_free_it(start):
+    kernel = start("small")
+    assert kernel.run(GROW)["content"]["ename"] == "KeyboardInterrupt"
+    for _ in range(3):  # each would have been interrupted as it began
+        text = kernel.text("import time; time.sleep(1); print(len(m) >> 30)")
+        assert "\n1\n" in text and "is interrupted" not in text
+    assert kernel.run("m.close()")["content"]["status"] == "ok"
 
 
 REMOVE_FOLDER = """import ipykernel.connect, os, shutil

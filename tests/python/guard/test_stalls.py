@@ -25,6 +25,12 @@ STALLS = {
     "spinning: in a function": "import os\nn = 0\nwhile not os.path.exists('/no/such/file'): pass",
     "waiting on I/O: a FIFO": "import os, tempfile\npath = tempfile.mkdtemp() + '/fifo'; os.mkfifo(path)\nopen(path)",
     "deadlocked: await": "import asyncio\nasync def never():\n    await asyncio.Event().wait()\nawait never()",
+    "deadlocked: two processes": "import multiprocessing as mp, os, time\nc = mp.get_context('fork'); a, b = c.Lock(), c.Lock(); "
+                                 "f = lambda x, y: (x.acquire(), time.sleep(1), y.acquire()); p, q = c.Process(target=f, args=(a, b)), "
+                                 "c.Process(target=f, args=(b, a)); p.start(); q.start()\np.join()",
+    "deadlocked: a queue of asyncio whose worker waits too": "import asyncio; q = asyncio.Queue()\nasync def work():\n"
+                                                             "    while True: await q.get()\n"
+                                                             "t = asyncio.create_task(work()); q.put_nowait(1); await q.join()",
     "waiting on I/O": "import socket\na, b = socket.socketpair()\na.recv(1)",
 }
 WORKING = {
@@ -42,6 +48,9 @@ WORKING = {
     "a pool that sleeps": "import concurrent.futures as c, time\nwith c.ThreadPoolExecutor(2) as p: list(p.map(time.sleep, [{s}, {s}]))",
     "an event that a timer sets": "import threading\ne = threading.Event(); threading.Timer({s}, e.set).start(); e.wait()",
     "a sleeping thread, awaited": "import asyncio, time\nawait asyncio.to_thread(time.sleep, {s})",
+    "an event of asyncio that its loop sets later": "import asyncio\ne = asyncio.Event(); asyncio.get_running_loop().call_later({s}, e.set); await e.wait()",
+    "a timer that starts the next": "import threading\ne, n = threading.Event(), 0\ndef tick():\n    global n\n    n += 1\n"
+                                    "    e.set() if n == {s} else threading.Timer(1, tick).start()\ntick()\ne.wait()",
     "an event with a limit": "import threading\nthreading.Event().wait({s})",
     "a shell that sleeps": "import subprocess\nsubprocess.run('sleep {s}; true', shell=True)",
     "short children": "import subprocess, sys, time\nend = time.time() + {s}\nwhile time.time() < end: "
@@ -69,8 +78,8 @@ def test_the_stall_is_named_with_its_stack(kind, start):
     assert f" s: {kind.split(':')[0]}. " in text
     if "native" in kind:
         return  # it cannot be interrupted, and frames that are read without the lock may be out of reach
-    assert ("line 4 in <module>" if "await" in kind else "line 3 in <module>") in text
-    if "await" in kind:
+    assert ("line 4 in <module>" if "await" in STALLS[kind] else "line 3 in <module>") in text
+    if "await" in STALLS[kind]:
         return  # ipykernel does not interrupt it
     kernel.manager.interrupt_kernel()
     assert kernel.reply_to(asked)["ename"] in ("KeyboardInterrupt", "CancelledError")
