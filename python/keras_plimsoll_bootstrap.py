@@ -30,8 +30,18 @@ def add_name(module):
     return plugins is not None
 
 
+def drop_stale():
+    """Ours that stand on a Keras whose modules somebody has deleted, to import it anew."""
+    before, now = (getattr(sys.modules.get(name), "KerasVariable", None) for name in
+                   (f"{PACKAGE}.tensors", "keras.src.backend.common.variables"))
+    if before is not None and before is not now:
+        for name in [name for name in sys.modules if f"{name}.".startswith("keras_plimsoll.")]:
+            del sys.modules[name]
+
+
 def after_config(module):
     global posing
+    drop_stale()
     if not add_name(module) and module._BACKEND == NAME:
         posing, module._BACKEND = True, "numpy"
 

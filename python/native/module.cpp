@@ -9,6 +9,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <limits>
@@ -60,9 +61,19 @@ void copy_to(const PyTensor& tensor, nb::handle object) {
 }
 
 nb::tuple shape_of(const PyTensor& t) {
-  nb::list sizes;
-  for (const int64_t size : t.type().shape) sizes.append(size);
-  return nb::tuple(sizes);
+  const Shape& shape = t.type().shape;
+  nb::object sizes = nb::steal(PyTuple_New(shape.rank()));
+  if (!sizes.is_valid()) throw nb::python_error();
+  for (int i = 0; i < shape.rank(); ++i) PyTuple_SetItem(sizes.ptr(), i, nb::int_(shape[i]).release().ptr());
+  return nb::borrow<nb::tuple>(sizes);
+}
+
+// Strings that are made once: Keras asks for dtypes all the time, to compare and to look them up.
+nb::object dtype_text(const PyTensor& t) {
+  static auto* const names = new std::array<nb::object, kDTypeCount>;
+  nb::object& name = (*names)[static_cast<size_t>(t.type().dtype)];
+  if (!name.is_valid()) name = nb::steal(PyUnicode_InternFromString(std::string(name_of(t.type().dtype)).c_str()));
+  return name;
 }
 
 std::unique_ptr<PyTensor> full(const std::string& dtype, const std::vector<int64_t>& shape, double value) {
@@ -171,7 +182,7 @@ NB_MODULE(_native, m) {
 
   nb::class_<PyTensor>(m, "Tensor", nb::dynamic_attr(), nb::is_weak_referenceable())
       .def_prop_ro("shape", shape_of)
-      .def_prop_ro("dtype", [](const PyTensor& t) { return std::string(name_of(t.type().dtype)); })
+      .def_prop_ro("dtype", dtype_text)
       .def_prop_ro("ndim", [](const PyTensor& t) { return t.type().shape.rank(); })
       .def_prop_ro("size", [](const PyTensor& t) { return t.type().shape.elements(); })
       .def_prop_ro("is_symbolic", &PyTensor::is_symbolic)
@@ -263,6 +274,8 @@ NB_MODULE(_native, m) {
           "outputs"_a, "updates"_a);
 
   m.def("apply", apply_op, "op"_a, "inputs"_a, "attrs"_a);
+  m.def("call", call_op, "op"_a, "inputs"_a, "attrs"_a);
+  m.def("quick_op", quick_op, "op"_a, "kinds"_a);
   m.def("gradients", gradients_of, "ys"_a, "xs"_a, "dys"_a);
   m.def("recorded", recorded, "tensor"_a);
   m.def("alike", alike, "values"_a);

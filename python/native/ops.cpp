@@ -96,23 +96,60 @@ Body body_of(const nb::callable& fn) {
   };
 }
 
+std::vector<Tensor> results_of(const OpDef& op, const std::vector<Tensor>& in, Attrs attrs) {
+  if (auto out = complex_op(op, in, attrs)) return {*std::move(out)};
+  const std::shared_ptr<Tracing>& tracing = current_tracing();
+  if (tracing && tracing->graph && !tracing->eager &&
+      std::ranges::none_of(in, [](const Tensor& t) { return t.is_symbolic(); }) && is_large(op, in, attrs))
+    return tracing->graph->add(op, in, std::move(attrs));
+  return apply(op, in, std::move(attrs));
+}
+
+// Of an op without attributes.
+nb::object only_result(const OpDef& op, const std::vector<Tensor>& in) {
+  return nb::cast(wrap(std::move(results_of(op, in, {})[0])));
+}
+
 }  // namespace
 
-NewTensors apply_op(const std::string& name, const Tensors& inputs, const nb::dict& values) {
+NewTensors apply_op(const std::string& name, const Tensors& inputs, const nb::dict& attrs) {
   const OpDef& op = get_op(name);
-  const std::vector<Tensor> in = unwrap(inputs);
-  Attrs attrs = attrs_of(op, values);
-  const auto symbolic = [](const Tensor& t) { return t.is_symbolic(); };
-  if (auto out = complex_op(op, in, attrs)) {
-    NewTensors only;
-    only.push_back(wrap(*std::move(out)));
-    return only;
-  }
-  const std::shared_ptr<Tracing>& tracing = current_tracing();
-  if (tracing && tracing->graph && !tracing->eager && std::ranges::none_of(in, symbolic) &&
-      is_large(op, in, attrs))
-    return wrap(tracing->graph->add(op, in, std::move(attrs)));
-  return wrap(apply(op, in, std::move(attrs)));
+  return wrap(results_of(op, unwrap(inputs), attrs_of(op, attrs)));
+}
+
+nb::object call_op(std::string_view name, const nb::tuple& inputs, const nb::dict& attrs) {
+  const OpDef& op = get_op(name);
+  std::vector<Tensor> in;
+  in.reserve(inputs.size());
+  for (const nb::handle input : inputs) in.push_back(nb::cast<const PyTensor&>(input).get());
+  std::vector<Tensor> out = results_of(op, in, attrs_of(op, attrs));
+  if (out.size() == 1) return nb::cast(wrap(std::move(out[0])));
+  nb::list all;
+  for (Tensor& t : out) all.append(nb::cast(wrap(std::move(t))));
+  return nb::tuple(all);
+}
+
+nb::object quick_op(const std::string& name, const std::string& kinds) {
+  require(kinds == "any" || kinds == "numbers" || kinds == "floats", "quick_op",
+          "expected 'any', 'numbers' or 'floats', got '", kinds, "'");
+  const OpDef& op = get_op(name);
+  const bool floats = kinds == "floats", numbers = kinds == "numbers";
+  const auto fits = [=](DType d) {
+    return size_of(d) <= 4 && (floats ? is_float(d) : !numbers || d != DType::boolean);
+  };
+  if (op.arity.least == 1)
+    return nb::cpp_function([&op, fits](nb::handle x) -> nb::object {
+      const PyTensor* t = nullptr;
+      if (!nb::try_cast(x, t) || t == nullptr || !fits(t->type().dtype)) return nb::none();
+      return only_result(op, {t->get()});
+    });
+  return nb::cpp_function([&op, fits](nb::handle x1, nb::handle x2) -> nb::object {
+    const PyTensor *a = nullptr, *b = nullptr;
+    if (!nb::try_cast(x1, a) || a == nullptr || !nb::try_cast(x2, b) || b == nullptr) return nb::none();
+    const DType dtype = a->type().dtype;
+    if (b->type().dtype != dtype || !fits(dtype)) return nb::none();
+    return only_result(op, {a->get(), b->get()});
+  });
 }
 
 NewTensors gradients_of(const Tensors& ys, const Tensors& xs, const Tensors& dys) {

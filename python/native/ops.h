@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tensor.h"
@@ -15,6 +16,12 @@ using Tensors = std::vector<const PyTensor*>;
 using NewTensors = std::vector<std::unique_ptr<PyTensor>>;
 
 NewTensors apply_op(const std::string& name, const Tensors& inputs, const nanobind::dict& attrs);
+// The same for tensors in a tuple: the one result, or a tuple where there are several.
+nanobind::object call_op(std::string_view name, const nanobind::tuple& inputs, const nanobind::dict& attrs);
+// A Python function of one tensor, or of two of one dtype, that runs this op, which has no attributes. It returns
+// None, having done nothing, for what Keras's rules of promotion are needed for: other operands, and dtypes that
+// are not of `kinds` ("any", "numbers": no bool, "floats") or have more than 32 bits.
+nanobind::object quick_op(const std::string& name, const std::string& kinds);
 NewTensors gradients_of(const Tensors& ys, const Tensors& xs, const Tensors& dys);
 // A value of the trace that this thread is in, so that what is made of it is recorded; outside the tensor
 // itself.

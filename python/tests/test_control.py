@@ -1,6 +1,8 @@
 """Control flow in a traced step: bodies that change variables, gradients through them, and gradients of one's own."""
 import keras
 import numpy as np
+import plimsoll
+import pytest
 from keras import ops
 
 from keras_plimsoll.src import engine
@@ -103,6 +105,33 @@ def test_custom_gradient_is_taken_and_captures():
     dx, dfactor = gradient(lambda x, factor: clipped(x, factor) * 100.0, x, factor)
     assert dx.tolist() == [3.0, 3.0] and dfactor == 0.0
     np.testing.assert_allclose(ops.convert_to_numpy(clipped(ops.convert_to_tensor(x), ops.convert_to_tensor(factor))), x * 3)
+
+
+@pytest.mark.parametrize("eagerly", [False, True])
+def test_custom_gradient_is_taken_in_every_kind_of_step(eagerly):
+    @ops.custom_gradient
+    def reversed_gradient(x):
+        return x, lambda *args, upstream=None: -2.0 * (args[0] if upstream is None else upstream)
+
+    @ops.custom_gradient
+    def log1pexp(x):
+        e = ops.exp(x)
+        return ops.log(1 + e), lambda *args, upstream=None: (args[0] if upstream is None else upstream) * (1.0 - 1.0 / (1 + e))
+
+    alone = plimsoll.value_and_grad(lambda x: ops.sum(reversed_gradient(x) * 5.0 + log1pexp(x)))
+    x = np.array([0.0, 100.0], "float32")
+    run = alone if eagerly else plimsoll.function(alone)
+    np.testing.assert_allclose(ops.convert_to_numpy(run(x)[1]), [-9.5, -9.0], rtol=1e-6)
+
+    class Reversed(keras.layers.Layer):
+        def call(self, x):
+            return reversed_gradient(x)
+
+    dense = keras.layers.Dense(1, kernel_initializer="ones", use_bias=False)
+    model = keras.Sequential([keras.Input((1,)), dense, Reversed()])
+    model.compile(keras.optimizers.SGD(0.25), "mse", run_eagerly=eagerly)
+    model.fit(np.ones((1, 1)), np.zeros((1, 1)), verbose=0)
+    assert float(dense.kernel[0, 0]) == 2.0  # 1 - 0.25 * 2 * -2
 
 
 def test_remat_gives_the_same_and_lets_variables_change():

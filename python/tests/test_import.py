@@ -1,6 +1,7 @@
 """Every way to choose the backend, and none of them in the way of other backends."""
 import json
 
+import pytest
 from conftest import PYTHON
 
 SHOW = "import keras; print(keras.backend.backend(), type(keras.ops.ones(2)).__module__, keras.config.backend())"
@@ -54,3 +55,23 @@ def _error_of(run_python, code):
 def test_no_other_framework_is_imported(run_python):
     code = "import keras_plimsoll_bootstrap, keras, sys; print([m for m in ('jax', 'tensorflow', 'torch') if m in sys.modules]); import jax"
     assert run_python(code, backend="plimsoll").strip() == "[]"
+
+
+ANEW = """
+import sys, keras_plimsoll_bootstrap, numpy as np, keras
+def fit():
+    import keras
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    model.fit(np.ones((4, 2)), np.ones((4, 1)), verbose=0)
+    return keras.ops.add(model.layers[0].bias, 1.0).shape
+assert fit() == (1,)
+for name in [name for name in sys.modules if WHICH]:
+    del sys.modules[name]
+assert fit() == (1,) and sys.modules["keras"] is not keras
+"""
+
+
+@pytest.mark.parametrize("which", ["name.split('.')[0] == 'keras'", "name.startswith('keras')"])
+def test_keras_can_be_imported_anew(run_python, which):
+    run_python(ANEW.replace("WHICH", which), backend="plimsoll")

@@ -1,5 +1,6 @@
 """The tensor as Python sees it: operators, indexing, conversion."""
 import copy
+import inspect
 import operator
 import pickle
 
@@ -9,6 +10,7 @@ import numpy as np
 import plimsoll
 import pytest
 from keras import ops
+from keras.src import backend
 
 from keras_plimsoll.src import engine
 
@@ -180,3 +182,24 @@ def test_random_crop_inside_of_a_model_that_trains():
     x = np.random.default_rng(0).random((16, 8, 8, 3), "float32")
     losses = model.fit(x, x.mean(axis=(1, 2, 3)), epochs=4, batch_size=4, verbose=0).history["loss"]
     assert losses[-1] < losses[0] and np.isfinite(losses).all()
+
+
+TWO = ["add", "subtract", "multiply", "maximum", "minimum", "power", "floor_divide", "mod", "fmod", "divide", "arctan2", "equal", "less"]
+ONE = ["exp", "sqrt", "floor", "tanh", "reciprocal", "absolute", "negative", "sign", "square"]
+
+
+@pytest.mark.parametrize("name", TWO + ONE)
+def test_past_the_rules_of_promotion_comes_what_comes_with_them(name):
+    function = getattr(backend.numpy, name)
+    rules = inspect.unwrap(function)
+    assert rules is not function
+    for dtype in ["bool", "uint8", "int8", "int16", "uint32", "int32", "float16", "bfloat16", "float32", "float64", "int64", "complex64"]:
+        operands = [ops.convert_to_tensor([3, 1, 2], dtype)] * (2 if name in TWO else 1)
+        results = []
+        for run in (function, rules):
+            try:
+                y = run(*operands)
+                results.append((y.dtype, ops.convert_to_numpy(y).tolist()))
+            except (ValueError, NotImplementedError, TypeError) as error:
+                results.append(type(error))
+        assert results[0] == results[1], dtype

@@ -86,6 +86,11 @@ def _is_traced(*structures):
     return _native.is_tracing() or any(isinstance(x, Tensor) and x.is_symbolic for x in tree.flatten(structures))
 
 
+def _is_recorded(*structures):
+    """Also on the tape of an eager step, where all have values."""
+    return _native.is_tracing() or any(isinstance(x, Tensor) and _native.is_recorded(x) for x in tree.flatten(structures))
+
+
 def _tensors(structure):
     return [convert_to_tensor(x) for x in tree.flatten(structure)]
 
@@ -285,7 +290,7 @@ def custom_gradient(fun):
         result, grad_fn = fun(*args, **kwargs)
         leaves = tree.flatten(args)
         wanted = [i for i, x in enumerate(leaves) if isinstance(x, Tensor) and is_float(x.dtype)]
-        if not _is_traced(result):
+        if not _is_recorded(result, leaves):
             return result
 
         def backward(*upstream):

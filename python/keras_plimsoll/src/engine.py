@@ -1,5 +1,6 @@
 """The engine as the modules of ops use it: an op by name, conversion from and to NumPy, and the step that is being traced."""
 import contextlib
+import functools
 import threading
 
 import ml_dtypes
@@ -21,12 +22,30 @@ class NoValueYet(TypeError):
 def call(op, *inputs, **attrs):
     """The one output of an op; a tuple where it has several."""
     if tape is None:
-        out = _native.apply(op, list(inputs), attrs)
-    else:
-        inputs = tape.inputs(inputs)
-        out = _native.apply(op, list(inputs), attrs)
-        tape.note(op, inputs, attrs, out)
+        return _native.call(op, inputs, attrs)
+    inputs = tape.inputs(inputs)
+    out = _native.apply(op, list(inputs), attrs)
+    tape.note(op, inputs, attrs, out)
     return out[0] if len(out) == 1 else tuple(out)
+
+
+def quick(op, kinds):
+    """Decorates a function of one tensor or two that runs the op `op` under Keras's rules of promotion: past the rules, which take longer than
+    the op, where operands need none, being tensors of one dtype, and one of `kinds` ("any", "numbers": no bool, "floats")."""
+    run = _native.quick_op(op, kinds)
+
+    def decorated(rules):
+        def unary(x):
+            result = run(x) if tape is None else None
+            return rules(x) if result is None else result
+
+        def binary(x1, x2):
+            result = run(x1, x2) if tape is None else None
+            return rules(x1, x2) if result is None else result
+
+        return functools.wraps(rules)(unary if rules.__code__.co_argcount == 1 else binary)
+
+    return decorated
 
 
 def numpy_dtype(dtype):

@@ -5,6 +5,7 @@ import numpy as np
 from keras.src import tree
 from keras.src.backend.common import KerasVariable, global_state, standardize_dtype
 from keras.src.backend.common.dtypes import result_type
+from keras.src.backend.common.stateless_scope import in_stateless_scope
 
 from keras_plimsoll.src import engine as _engine
 from keras_plimsoll.src.engine import call as _call
@@ -46,6 +47,13 @@ class Variable(KerasVariable):
     @_value.setter
     def _value(self, value):
         self._storage = None if value is None else _native.make_storage(convert_to_tensor(value), self._spill_folder())
+
+    @property
+    def value(self):
+        """As in the base class, which asks for the value twice."""
+        if self._storage is None or in_stateless_scope():
+            return super().value
+        return self._maybe_autocast(self._value)
 
     def _spill_folder(self):
         return memory.spill_folder() if self._is_state else ""

@@ -1,7 +1,7 @@
 """Activations. Those that the engine's library ops take in (relu, sigmoid, tanh, gelu, silu) stay single ops or short chains."""
 import math
 
-from keras_plimsoll.src.engine import call
+from keras_plimsoll.src.engine import call, quick
 from keras_plimsoll.src.ops import _formula as f
 from keras_plimsoll.src.ops.core import convert_to_tensor
 
@@ -10,6 +10,7 @@ def _floats(x):
     return f.to_float(convert_to_tensor(x))
 
 
+@quick("relu", "any")
 def relu(x):
     return call("relu", convert_to_tensor(x))
 
@@ -20,6 +21,7 @@ def relu6(x):
     return f.where(f.greater_equal(x, 6.0), 6.0, call("relu", x))
 
 
+@quick("sigmoid", "floats")
 def sigmoid(x):
     return call("sigmoid", _floats(x))
 
@@ -28,6 +30,7 @@ def sparse_sigmoid(x):
     return f.multiply(f.clip(f.add(_floats(x), 1.0), 0.0, 2.0), 0.5)
 
 
+@quick("tanh", "floats")
 def tanh(x):
     return call("tanh", _floats(x))
 

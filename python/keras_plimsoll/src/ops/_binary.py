@@ -6,7 +6,7 @@ from keras.src.backend import config
 from keras.src.backend.common.dtypes import INT_TYPES
 
 from keras_plimsoll.src import engine
-from keras_plimsoll.src.engine import call
+from keras_plimsoll.src.engine import call, quick
 from keras_plimsoll.src.ops import core
 from keras_plimsoll.src.ops._base import FLOATS, WHOLE, broadcasted, in_range, kind, like, meet, met, operand, tensor_of, where as _where
 from keras_plimsoll.src.ops._unary import BITS, isnan
@@ -18,20 +18,18 @@ def _named(function, name):
     return function
 
 
-def _meeting(name, op=None):
-    op = op or name
-
+def _meeting(name):
     def function(x1, x2):
-        return call(op, *meet(x1, x2))
+        return call(name, *meet(x1, x2))
 
-    return _named(function, name)
+    return _named(quick(name, "any")(function), name)
 
 
 def _in_floats(name):
     def function(x1, x2):
         return call(name, *meet(x1, x2, also=(float,)))
 
-    return _named(function, name)
+    return _named(quick(name, "floats")(function), name)
 
 
 def _in_numbers(name, op=None):
@@ -42,7 +40,7 @@ def _in_numbers(name, op=None):
         x1, x2 = meet(x1, x2)
         return call(op, *[cast(x, "int32") if x.dtype == "bool" else x for x in (x1, x2)])
 
-    return _named(function, name)
+    return _named(quick(op, "numbers")(function), name)
 
 
 def _to_compare(x1, x2):
@@ -68,7 +66,7 @@ def _compare(name):
     def function(x1, x2):
         return call(name, *_to_compare(x1, x2))
 
-    return _named(function, name)
+    return _named(quick(name, "any")(function), name)
 
 
 def _of_bools(name, op):

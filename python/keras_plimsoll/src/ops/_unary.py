@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from keras_plimsoll.src import engine
-from keras_plimsoll.src.engine import call
+from keras_plimsoll.src.engine import call, quick
 from keras_plimsoll.src.ops._base import (
     COMPLEX, FLOATS, as_float, as_inexact, broadcasted, cut, like, reshaped, scalar, where,
 )
@@ -16,20 +16,18 @@ BITS = {"float16": "int16", "bfloat16": "int16", "float32": "int32", "float64": 
 PART = {"complex64": "float32", "complex128": "float64"}
 
 
-def _function(name, op, prepare):
-    def function(x):
-        return call(op, prepare(x))
-
+def _function(name, prepare):
+    function = quick(name, "floats")(lambda x: call(name, prepare(x)))
     function.__name__ = function.__qualname__ = name
     return function
 
 
 def _of_float(name):
-    return _function(name, name, as_float)
+    return _function(name, as_float)
 
 
 def _of_inexact(name):
-    return _function(name, name, as_inexact)
+    return _function(name, as_inexact)
 
 
 arccos = _of_float("arccos")
@@ -55,6 +53,7 @@ expm1 = _of_inexact("expm1")
 reciprocal = _of_inexact("reciprocal")
 
 
+@quick("absolute", "numbers")
 def absolute(x):
     x = convert_to_tensor(x)
     return x if x.dtype == "bool" else call("absolute", x)
@@ -68,15 +67,18 @@ def fabs(x):
     return call("absolute", as_inexact(x))
 
 
+@quick("negative", "any")
 def negative(x):
     return call("negative", convert_to_tensor(x))
 
 
+@quick("sign", "numbers")
 def sign(x):
     x = convert_to_tensor(x)
     return x if x.dtype == "bool" else call("sign", x)
 
 
+@quick("square", "numbers")
 def square(x):
     x = convert_to_tensor(x)
     return call("square", cast(x, "int32") if x.dtype == "bool" else x)
