@@ -16,7 +16,7 @@ HINTS = {
                   "nothing and are there.",
     "saved_model": "SavedModel is TensorFlow's own format: use model.save('name.keras') and keras.saving.load_model.",
     "lite": "TensorFlow Lite needs TensorFlow: save as .keras here and convert there.",
-    "summary": "TensorBoard's event files are not written here: keras.callbacks.CSVLogger writes the same numbers.",
+    "summary": "Of TensorBoard's event files scalars, histograms, images and texts are written here; keras.callbacks.CSVLogger writes numbers as text.",
     "profiler": "Use `plimsoll doctor`, %%plimsoll or Python's cProfile.",
     "ragged": "Of ragged tensors only tf.ragged.constant and what tf.strings gives are here: pad with tf.keras.utils.pad_sequences or Dataset.padded_batch.",
     "sparse": "Of sparse tensors only to_dense, from_dense, reduce_sum and sparse_dense_matmul are here: use dense ones, or tf.keras.layers.Embedding for sparse input.",

@@ -16,7 +16,9 @@ from plimsoll_tensorflow.ops.control import (
     case, cond, custom_gradient, group, is_tensor, map_fn, numpy_function, py_function, scan, stop_gradient, while_loop)
 from plimsoll_tensorflow.ops.making import constant, eye, fill, linspace, one_hot, ones, ones_like, range, zeros, zeros_like
 from plimsoll_tensorflow.ops.operands import binary, pair, reduction, shape_list, static, tensor, unary  # noqa: F401
+from plimsoll_tensorflow.ops.pieces import PIECES
 from plimsoll_tensorflow.ops.printing import print_
+from plimsoll_tensorflow.ops import special  # noqa: F401
 from plimsoll_tensorflow.ops.shapes import (
     broadcast_to, concat, ensure_shape, expand_dims, identity, meshgrid, pad, rank, repeat, reshape, reverse, roll, shape, size, slice_, split,
     squeeze, stack, tile, transpose, unstack)
@@ -29,3 +31,4 @@ SAME = {f.__name__.rstrip("_"): f for f in (
     clip_by_global_norm, matmul, tensordot, einsum, add_n, cumsum, meshgrid, stop_gradient, custom_gradient, cond, case, while_loop, map_fn, scan,
     numpy_function, py_function, is_tensor, ensure_shape, group, histogram_fixed_width, print_, sequence_mask, reverse_sequence)}
 SAME |= {"zeros_like": zeros_like, "ones_like": ones_like, "convert_to_tensor": to_tensor}  # the first two are made by one function
+SAME |= PIECES | special.TOP

@@ -68,7 +68,7 @@ def generate(batch, forever=True, weights=False):
 show("generator", build().fit(generate(12), steps_per_epoch=4, epochs=2, validation_data=generate(12), validation_steps=2, verbose=0))
 show("weighted", build().fit(generate(12, weights=True), steps_per_epoch=4, epochs=1, verbose=0))
 show("finite", build().fit(generate(12, forever=False), epochs=1, verbose=0))
-print("predicted", build().predict((b[0] for b in generate(12, forever=False)), verbose=0).shape)
+print("predicted", build().predict((b[:1] for b in generate(12, forever=False)), verbose=0).shape)
 odd = ((x[:n], y[:n]) for n in (7, 5, 3))
 show("odd sizes", build().fit(odd, epochs=1, verbose=0))
 

@@ -89,10 +89,12 @@ print(sum_even(tf.constant([10, 12, 15, 20, 102, 4])))
 
 @tf.function
 def first_above(x, limit):
+    found = tf.constant(-1.0)
     for i in tf.range(tf.shape(x)[0]):
         if x[i] > limit:
-            return x[i]
-    return tf.constant(-1.0)
+            found = x[i]
+            break
+    return found
 
 
 print(first_above(tf.constant([1., 5., 9.]), 4.).numpy(), first_above(tf.constant([1.]), 4.).numpy())

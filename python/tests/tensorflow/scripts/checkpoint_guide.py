@@ -118,7 +118,7 @@ m.w.assign([[1., 2.], [3., 4.]])
 checkpoint = tf.train.Checkpoint(model=m)
 checkpoint.write('module_ckpt')
 other = Flexible()
-tf.train.Checkpoint(model=other).restore('module_ckpt').assert_consumed()
+tf.train.Checkpoint(model=other).read('module_ckpt').assert_consumed()
 print(other.w.numpy())
 print([(name.split('/.')[0], shape) for name, shape in tf.train.list_variables('module_ckpt') if name.startswith('model')])
 

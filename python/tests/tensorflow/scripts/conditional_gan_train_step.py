@@ -9,7 +9,7 @@ all_labels = rng.integers(0, num_classes, 96)
 all_digits = np.zeros((96, image_size, image_size, 1), 'float32')
 for i, c in enumerate(all_labels):
     all_digits[i, 2 * c:2 * c + 3] = 1.0
-all_labels = keras.utils.to_categorical(all_labels, num_classes)
+all_labels = keras.utils.to_categorical(all_labels, num_classes).astype('float32')
 dataset = tf.data.Dataset.from_tensor_slices((all_digits, all_labels))
 dataset = dataset.shuffle(buffer_size=1024).batch(batch_size)
 print(f"Shape of training images: {all_digits.shape}", f"Shape of training labels: {all_labels.shape}")

@@ -88,7 +88,6 @@ def update_target(target, original, tau):
     target.set_weights(target_weights)
 
 
-@tf.function
 def soft_update(target_weights, weights, tau):
     for (a, b) in zip(target_weights, weights):
         a.assign(b * tau + a * (1 - tau))

@@ -76,7 +76,9 @@ def make_gradcam_heatmap(img_array, model, last_conv_layer_name, pred_index=None
     return heatmap.numpy()
 
 
-cnn = tf.keras.Sequential([tf.keras.Input((8, 8, 3)), tf.keras.layers.Conv2D(4, 3, name='last_conv'), tf.keras.layers.ReLU(), GlobalAveragePooling2D(), Dense(3, name='logits')])
+cnn_in = tf.keras.Input((8, 8, 3))
+cnn_out = tf.keras.layers.ReLU()(tf.keras.layers.Conv2D(4, 3, name='last_conv')(cnn_in))
+cnn = tf.keras.Model(cnn_in, Dense(3, name='logits')(GlobalAveragePooling2D()(cnn_out)))
 r = np.random.RandomState(3)
 cnn.set_weights([r.normal(size=w.shape) for w in cnn.get_weights()])
 heat = make_gradcam_heatmap(arr / 255., cnn, 'last_conv', 1)
