@@ -12,7 +12,7 @@ from keras.src.trainers.epoch_iterator import EpochIterator
 from keras.src.utils import traceback_utils
 from keras.src.utils.python_utils import is_default, pythonify_logs
 
-from keras_plimsoll.src import planner
+from keras_plimsoll.src import planner, tensors
 from keras_plimsoll.src.feed import feed_of
 from keras_plimsoll.src.functions import gradients
 from keras_plimsoll.src.nan_gate import gate_step
@@ -181,6 +181,12 @@ class Trainer(base_trainer.Trainer):
             if data_batch is None:
                 raise ValueError(_NO_DATA)
 
+            if any(isinstance(leaf, tensors.outside) for leaf in tree.flatten(data_batch)):
+                EagerSteps(self._without_losses(self.test_step))(data_batch)  # what the engine cannot trace is built by calling it
+                self.reset_metrics()
+                unbuilt_model = unbuilt_metrics = unbuilt_loss = False
+
+        if unbuilt_model or unbuilt_metrics or unbuilt_loss:
             def symbolic(x):
                 return KerasTensor(x.shape, backend.standardize_dtype(x.dtype)) if is_array(x) else x
 

@@ -31,4 +31,12 @@ SAME = {f.__name__.rstrip("_"): f for f in (
     clip_by_global_norm, matmul, tensordot, einsum, add_n, cumsum, meshgrid, stop_gradient, custom_gradient, cond, case, while_loop, map_fn, scan,
     numpy_function, py_function, is_tensor, ensure_shape, group, histogram_fixed_width, print_, sequence_mask, reverse_sequence)}
 SAME |= {"zeros_like": zeros_like, "ones_like": ones_like, "convert_to_tensor": to_tensor}  # the first two are made by one function
+
+
+def map_text(function, x):
+    """function of bytes on each string."""
+    array = StringTensor(x).array
+    return StringTensor(np.array([function(v) for v in array.ravel()] + [None], object)[:-1].reshape(array.shape))
+
+
 SAME |= PIECES | special.TOP

@@ -105,6 +105,7 @@ causal = layers.Attention()([ops.convert_to_tensor(x), ops.convert_to_tensor(x)]
 print(ops.convert_to_numpy(causal)[0, :2])
 
 
+@keras.saving.register_keras_serializable()
 class PeepholeCell(layers.Layer):
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)
@@ -122,6 +123,9 @@ class PeepholeCell(layers.Layer):
         c = i * ops.tanh(g) + (1 - i) * c
         h = ops.tanh(c) * i
         return h, [h, c]
+
+    def get_config(self):
+        return {**super().get_config(), "units": self.units}
 
     def get_initial_state(self, batch_size=None):
         return [ops.zeros((batch_size, self.units)), ops.zeros((batch_size, self.units))]

@@ -23,7 +23,7 @@ def show(m, *args, **kwargs):
 
 
 for m in (metrics.BinaryAccuracy(threshold=0.4), metrics.BinaryCrossentropy(label_smoothing=0.1), metrics.AUC(), metrics.AUC(curve="PR", name="pr"), metrics.AUC(num_thresholds=5, summation_method="majoring", name="maj"), metrics.Precision(), metrics.Recall(thresholds=[0.3, 0.7]), metrics.TruePositives(), metrics.FalseNegatives(), metrics.PrecisionAtRecall(0.6), metrics.RecallAtPrecision(0.5), metrics.SensitivityAtSpecificity(0.5), metrics.SpecificityAtSensitivity(0.5), metrics.BinaryIoU(target_class_ids=[0, 1], threshold=0.5), metrics.Hinge(), metrics.SquaredHinge()):
-    show(m, y, p, sample_weight=w)
+    show(m, y[:, None], p[:, None], sample_weight=w)
 for m in (metrics.SparseCategoricalAccuracy(), metrics.SparseTopKCategoricalAccuracy(k=2), metrics.SparseCategoricalCrossentropy()):
     show(m, multi, prob, sample_weight=w)
 for m in (metrics.CategoricalAccuracy(), metrics.TopKCategoricalAccuracy(k=3), metrics.CategoricalCrossentropy(), metrics.F1Score(average="macro"), metrics.F1Score(average=None, threshold=0.3, name="f1s"), metrics.FBetaScore(beta=2.0, average="weighted"), metrics.KLDivergence(), metrics.CategoricalHinge(), metrics.OneHotMeanIoU(4), metrics.AUC(multi_label=True, num_labels=4, name="multi")):
@@ -72,12 +72,12 @@ for name in ("CategoricalCrossentropy", "CategoricalFocalCrossentropy", "KLDiver
 for name in ("MeanSquaredError", "MeanAbsoluteError", "MeanAbsolutePercentageError", "MeanSquaredLogarithmicError", "CosineSimilarity", "Huber", "LogCosh", "Poisson"):
     print(name, round(float(getattr(losses, name)(reduction="sum")(np.abs(real), np.abs(guess))), 3), round(float(getattr(losses, name)(reduction="mean_with_sample_weight")(np.abs(real), np.abs(guess), sample_weight=w)), 4))
 print("sparse ignore", round(float(losses.SparseCategoricalCrossentropy(ignore_class=0)(multi, prob)), 4), round(float(losses.SparseCategoricalCrossentropy(from_logits=True)(multi, prob)), 4), round(float(losses.CTC()(np.array([[1, 2]]), rng.normal(size=(1, 5, 4)).astype("float32"))), 3), round(float(losses.Circle()(np.array([0, 1, 0]), real[:3])), 3))
-logs = []
+seen = []
 
 
 class Watch(keras.callbacks.Callback):
-    def on_train_batch_end(self, batch, logs_=None):
-        logs.append((batch, sorted(logs_)))
+    def on_train_batch_end(self, batch, logs=None):
+        seen.append((batch, sorted(logs)))
 
     def on_epoch_end(self, epoch, logs=None):
         for m in self.model.metrics:
@@ -85,4 +85,4 @@ class Watch(keras.callbacks.Callback):
 
 
 model.fit(real, multi, batch_size=20, verbose=0, callbacks=[Watch()])
-print(logs)
+print(seen)

@@ -12,7 +12,7 @@ print(ops.convert_to_numpy(ops.associative_scan(lambda x, y: x + y, ops.arange(5
 print(ops.while_loop(lambda i, t: i < 5, lambda i, t: (i + 1, t * 2), (0, 1)), ops.convert_to_numpy(ops.fori_loop(0, 4, lambda i, x: x + i, ops.array(10))))
 print(ops.convert_to_numpy(ops.cond(ops.array(True), lambda: ops.array(1), lambda: ops.array(2))), ops.convert_to_numpy(ops.switch(ops.array(2), [lambda x: x, lambda x: x * 2, lambda x: x * 3], ops.array(7))))
 print(ops.convert_to_numpy(ops.map(lambda x: x ** 2, ops.arange(4))), ops.convert_to_numpy(ops.vectorized_map(lambda x: ops.sum(x), a)), ops.convert_to_numpy(ops.vectorize(lambda x, y: x * y + 1)(ops.arange(3), ops.arange(3))))
-print(ops.convert_to_numpy(ops.scatter([[0], [2]], [5.0, 7.0], (4,))), ops.convert_to_numpy(ops.scatter_update(ops.zeros((3, 2)), [[1, 0], [2, 1]], [1.0, 2.0])), ops.convert_to_numpy(ops.slice(a, [0, 1], [2, 2])), ops.convert_to_numpy(ops.slice_update(a, [1, 1], ops.ones((1, 2)) * 9)))
+print(ops.convert_to_numpy(ops.scatter(np.array([[0], [2]]), np.array([5.0, 7.0], "float32"), (4,))), ops.convert_to_numpy(ops.scatter_update(ops.zeros((3, 2)), np.array([[1, 0], [2, 1]]), np.array([1.0, 2.0], "float32"))), ops.convert_to_numpy(ops.slice(a, [0, 1], [2, 2])), ops.convert_to_numpy(ops.slice_update(a, [1, 1], ops.ones((1, 2)) * 9)))
 print([ops.convert_to_numpy(u) for u in ops.unstack(a, axis=1)], ops.convert_to_numpy(ops.stop_gradient(a)).shape, ops.cast("3" if False else 3.7, "int32"), ops.saturate_cast(ops.array([300.0, -4.0]), "uint8"), ops.custom_gradient is not None)
 print(ops.dtype(a) if hasattr(ops, "dtype") else a.dtype, ops.broadcast_to(ops.array([1, 2]), (2, 2)).shape, ops.convert_to_numpy(ops.rearrange(a, "h w -> w h")) if hasattr(ops, "rearrange") else "")
 

@@ -9,7 +9,7 @@ images = (rng.random((2, 8, 10, 3)) * 255).astype("float32")
 for layer in (layers.Rescaling(1 / 127.5, -1), layers.Resizing(4, 5), layers.Resizing(4, 4, crop_to_aspect_ratio=True), layers.Resizing(6, 6, interpolation="nearest", pad_to_aspect_ratio=True), layers.CenterCrop(4, 6), layers.RandomCrop(4, 6), layers.Solarization(1.0, 0.5) if False else layers.Pipeline([layers.Rescaling(0.5), layers.CenterCrop(2, 2)])):
     out = layer(images) if not isinstance(layer, layers.RandomCrop) else layer(images, training=False)
     print(type(layer).__name__, out.shape, ops.convert_to_numpy(out)[0, 1, 1])
-for layer in (layers.RandomFlip(seed=1), layers.RandomRotation(0.2, seed=1), layers.RandomZoom(0.2, seed=1), layers.RandomTranslation(0.1, 0.1, seed=1), layers.RandomContrast(0.3, seed=1), layers.RandomBrightness(0.2, seed=1), layers.RandomSaturation(0.5, seed=1), layers.RandomHue(0.2, seed=1), layers.RandomSharpness(0.4, seed=1), layers.RandomShear(0.2, 0.2, seed=1), layers.RandomGrayscale(0.5, seed=1), layers.RandomPosterization(4, seed=1), layers.RandomInvert(0.5, seed=1), layers.RandomErasing(seed=1), layers.RandomGaussianBlur(seed=1), layers.RandomColorJitter(0.2, 0.2, 0.2, 0.1, seed=1), layers.AutoContrast(), layers.Equalization(), layers.RandAugment(seed=1), layers.AugMix(seed=1), layers.RandomElasticTransform(seed=1), layers.RandomPerspective(seed=1), layers.RandomColorDegeneration(0.5, seed=1)):
+for layer in (layers.RandomFlip(seed=1), layers.RandomRotation(0.2, seed=1), layers.RandomZoom(0.2, seed=1), layers.RandomTranslation(0.1, 0.1, seed=1), layers.RandomContrast(0.3, seed=1), layers.RandomBrightness(0.2, seed=1), layers.RandomSaturation(0.5, seed=1), layers.RandomHue(0.2, seed=1), layers.RandomSharpness(0.4, seed=1), layers.RandomShear(0.2, 0.2, seed=1), layers.RandomGrayscale(0.5, seed=1), layers.RandomPosterization(4, seed=1), layers.RandomInvert(0.5, seed=1), layers.RandomErasing(seed=1), layers.RandomGaussianBlur(seed=1), layers.RandomColorJitter(value_range=(0, 255), brightness_factor=0.2, contrast_factor=0.2, seed=1), layers.AutoContrast(), layers.Equalization(), layers.RandAugment(seed=1), layers.AugMix(seed=1), layers.RandomElasticTransform(seed=1), layers.RandomPerspective(seed=1), layers.RandomColorDegeneration(0.5, seed=1)):
     same = np.allclose(ops.convert_to_numpy(layer(images, training=False)), images) if not isinstance(layer, (layers.AutoContrast, layers.Equalization)) else "always"
     out = ops.convert_to_numpy(layer(images, training=True))
     print(type(layer).__name__, "at rest:", same, out.shape, bool(out.min() >= -1e-2 and out.max() <= 255.01), np.isfinite(out).all())
@@ -24,7 +24,7 @@ n = ops.convert_to_numpy(norm(table))
 print(n.mean(0).round(3) + 0.0, n.std(0).round(3), ops.convert_to_numpy(norm.mean).shape, ops.convert_to_numpy(layers.Normalization(mean=[1.0, 2.0, 3.0], variance=[4.0, 4.0, 4.0])(np.ones((1, 3)))))
 axisless = layers.Normalization(axis=None)
 axisless.adapt(table)
-print(float(ops.convert_to_numpy(axisless.mean)) - table.mean() < 1e-4, ops.convert_to_numpy(layers.Normalization(mean=0.0, variance=4.0, invert=True)(np.ones((1, 2)))))
+print(float(ops.convert_to_numpy(axisless.mean).reshape(-1)[0]) - table.mean() < 1e-4, ops.convert_to_numpy(layers.Normalization(mean=0.0, variance=4.0, invert=True)(np.ones((1, 2)))))
 d = layers.Discretization(bin_boundaries=[0.0, 2.0, 4.0])
 print(ops.convert_to_numpy(d(np.array([[-1.0, 0.0, 3.0, 9.0]]))))
 d = layers.Discretization(num_bins=4, epsilon=0.01)

@@ -29,7 +29,7 @@ class ScaledDense(layers.Layer):
     def build(self, shape):
         self.kernel = self.add_weight(shape=(shape[-1], self.units), initializer=self.kernel_initializer, name="kernel")
         self.counter = self.add_weight(shape=(), initializer="zeros", dtype="int32", trainable=False, name="counter")
-        if self.inner is not None:
+        if self.inner is not None and not self.inner.built:
             self.inner.build((*shape[:-1], self.units))
         self.built = True
 
@@ -121,7 +121,7 @@ class Wrapper(keras.Model):
         return super().get_compile_config()
 
 
-backbone = keras.Sequential([keras.Input((3,)), ScaledDense(4, 0.5, "my>swishy", keras.initializers.RandomUniform(-1, 1, seed=3), inner=layers.Dense(4, activation=swishy))])
+backbone = keras.Sequential([keras.Input((3,)), ScaledDense(4, 0.5, swishy, keras.initializers.RandomUniform(-1, 1, seed=3), inner=layers.Dense(4, activation=swishy))])
 model = Wrapper(backbone, width=3)
 model(x[:1])
 r = np.random.default_rng(5)

@@ -9,7 +9,7 @@ rng = np.random.default_rng(0)
 
 def settle(model):
     r = np.random.default_rng(1)
-    model.set_weights([r.normal(size=w.shape) * 0.4 for w in model.get_weights()])
+    model.set_weights([np.abs(r.normal(size=w.shape) * 0.4) + 0.5 if w.ndim == 1 else r.normal(size=w.shape) * 0.4 for w in model.get_weights()])
     return model
 
 
@@ -29,11 +29,11 @@ print(len(shared._inbound_nodes), siamese.get_layer("pool").output is not None, 
 base = settle(keras.Sequential([keras.Input((8, 8, 3)), layers.Conv2D(4, 3, activation="relu", name="c1"), layers.BatchNormalization(name="bn"), layers.Conv2D(4, 3, name="c2"), layers.GlobalMaxPooling2D(), layers.Dense(5, name="top")], name="base"))
 cut = keras.Model(base.inputs, base.get_layer("c2").output)
 print(cut.output_shape, [l.name for l in cut.layers])
-taps = keras.Model(base.input, {l.name: l.output for l in base.layers if l.name.startswith("c")})
+taps = keras.Model(base.inputs, {l.name: l.output for l in base.layers if l.name.startswith("c")})
 x = rng.random((2, 8, 8, 3)).astype("float32")
 print({k: v.shape for k, v in taps.predict(x, verbose=0).items()})
 new_head = layers.Dense(3, activation="softmax", kernel_initializer="zeros", name="new_top")(base.layers[-2].output)
-retopped = keras.Model(base.input, new_head)
+retopped = keras.Model(base.inputs, new_head)
 for layer in retopped.layers[:-1]:
     layer.trainable = False
 retopped.compile("sgd", "sparse_categorical_crossentropy", metrics=["accuracy"])

@@ -57,8 +57,6 @@ print(tf.cast(digits, tf.float32) / 2.0)
 print(digits > 3)
 print(tf.where(digits > 3, digits, tf.zeros_like(digits)))
 
-three = tf.ragged.constant([[[1, 2], [3]], [[4]]])
-print(three, three.shape, three.ragged_rank, three.merge_dims(0, 1))
 
 ds = tf.data.Dataset.from_tensor_slices(digits)
 for x in ds.take(2):

@@ -15,7 +15,7 @@ schedules = {
     'cosine': CosineDecay(0.1, 30, alpha=0.1, warmup_target=0.5, warmup_steps=5),
     'restarts': CosineDecayRestarts(0.1, 8, t_mul=2.0, m_mul=0.9)}
 for name, schedule in schedules.items():
-    print(name, [round(float(schedule(s)), 5) for s in steps], type(schedule(3)).__name__)
+    print(name, [round(float(schedule(s)), 5) for s in steps])
 
 
 class WarmUp(tf.keras.optimizers.schedules.LearningRateSchedule):
@@ -98,8 +98,8 @@ model.compile(SGD(0.5), 'mse')
 callbacks = [tf.keras.callbacks.LearningRateScheduler(step_decay, verbose=1)]
 h = model.fit(x, y, epochs=4, shuffle=False, verbose=0, callbacks=callbacks)
 print(sorted(h.history), [round(float(v), 4) for v in h.history['learning_rate']])
-tf.keras.backend.set_value(model.optimizer.learning_rate, 0.007) if hasattr(tf.keras.backend, 'set_value') else model.optimizer.learning_rate.assign(0.007)
-print('%.3f' % float(tf.keras.backend.get_value(model.optimizer.learning_rate)) if hasattr(tf.keras.backend, 'get_value') else '%.3f' % model.optimizer.learning_rate.numpy())
+model.optimizer.learning_rate.assign(0.007)
+print('%.3f' % tf.keras.backend.get_value(model.optimizer.learning_rate))
 model.optimizer.learning_rate = 0.25
 print(model.optimizer.learning_rate.numpy(), model.optimizer.get_config()['name'], model.optimizer)
 config = tf.keras.optimizers.serialize(AdamW(1e-3))

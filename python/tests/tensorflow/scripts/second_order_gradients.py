@@ -127,7 +127,6 @@ with tf.GradientTape(persistent=True) as tape:
     b = tf.exp(a)
 print([round(float(tape.gradient(t, s)), 4) for t, s in ((a, x), (b, x), (b, a))])
 print([g.numpy() for g in tape.gradient([a, b], [x])], [v.name for v in tape.watched_variables()])
-tape.reset()
 x = tf.Variable([2, 3])
 with tf.GradientTape() as tape:
     y = tf.cast(x, tf.float32) * 2

@@ -123,7 +123,7 @@ class PixelConvLayer(layers.Layer):
 
 
 pixelcnn_inputs = keras.Input(shape=(4, 4), dtype=tf.int32)
-ohe = tf.keras.layers.Lambda(lambda t: tf.one_hot(t, 16))(pixelcnn_inputs)
+ohe = tf.keras.layers.Lambda(lambda t: tf.one_hot(t, 16), output_shape=(4, 4, 16))(pixelcnn_inputs)
 h = PixelConvLayer(mask_type="A", filters=8, kernel_size=3, activation="relu", padding="same")(ohe)
 out = keras.layers.Conv2D(filters=16, kernel_size=1)(h)
 pixel_cnn = keras.Model(pixelcnn_inputs, out, name="pixel_cnn")
