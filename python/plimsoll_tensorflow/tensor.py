@@ -36,6 +36,9 @@ def operand(self, other):
     return convert_to_tensor(other, self.dtype) if fits and self.dtype != "bool" else convert_to_tensor(other)
 
 
+OPERATORS = {"__getitem__"} | {f"__{side}{name}__" for name in (*face.BINARY, "truediv") for side in ("", "r")} | {f"__{n}__" for n in face.COMPARISONS}
+
+
 def _binary(function, reflected):
     def method(self, other):
         other = operand(self, other)
@@ -114,6 +117,10 @@ def install():
         methods[f"__r{name}__"] = _binary(function, True)
     for name, function in face.COMPARISONS.items():
         methods[f"__{name}__"] = _binary(function, False)
+    from plimsoll_tensorflow.failures import typed
+
+    methods["__getitem__"] = Tensor.__getitem__
+    methods |= {name: typed(m) for name, m in methods.items() if name in OPERATORS}
     methods["dtype"] = property(lambda self: DTYPES[native_dtype.__get__(self)])
     methods["shape"] = property(lambda self: TensorShape(native_shape.__get__(self)))
     for name, method in methods.items():
@@ -307,6 +314,10 @@ def to_tensor(value, dtype=None, name=None, dtype_hint=None, **kwargs):
     """tf.convert_to_tensor."""
     if isinstance(value, Tensor) and dtype is None:
         return value
+    if value is None:
+        raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.")
+    if isinstance(value, TensorShape):
+        value = np.asarray(value, "int32" if dtype is None else as_dtype(dtype).as_numpy_dtype)
     if is_text(value) or (dtype is not None and as_dtype(dtype) == "string"):
         return value if isinstance(value, StringTensor) else text_tensor(value)
     if isinstance(value, (Tensor, BackendVariable)) and dtype is not None and as_dtype(dtype) != value.dtype:

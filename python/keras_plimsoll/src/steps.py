@@ -81,7 +81,7 @@ class Steps:
         leaves, spec = flatten(batch)
         leaves = [convert_to_tensor(x) if is_array(x) else x for x in leaves]
         if tensors.outside and any(isinstance(x, tensors.outside) for x in leaves):
-            return EagerSteps(self.function)(batch)
+            return run_outside(self.function, batch)
         made = self.ready([(x.dtype, x.shape) if isinstance(x, engine.Tensor) else x for x in leaves], spec)
         inputs = [x for x in leaves if isinstance(x, engine.Tensor)]
         results = made.program.run(inputs)
@@ -163,3 +163,12 @@ class EagerSteps:
             flat = [x.value if isinstance(x, KerasVariable) else x for x in flat]
         step.finish()
         return spec.unflatten(flat)
+
+
+def run_outside(function, batch):
+    """Op by op, on a batch with tensors that are not the engine's."""
+    try:
+        return EagerSteps(function)(batch)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"The data has strings, which only the layers for text take (TextVectorization, StringLookup, Hashing ...): map them to numbers "
+                         f"first, such as dataset.map(lambda text, label: (vectorize_layer(text), label)). It ended with: {error}") from error

@@ -45,7 +45,7 @@ class UnconnectedGradients:
 
 
 def executing_eagerly():
-    return True
+    return not inside_function()  # noqa: F821
 
 
 class VariableAggregation:

@@ -5,6 +5,7 @@ from keras import ops as k  # noqa: F401
 from keras_plimsoll.src.tensors import cast as backend_cast  # noqa: F401
 from plimsoll._native import Tensor  # noqa: F401
 
+from plimsoll_tensorflow import failures
 from plimsoll_tensorflow.dtypes import as_dtype  # noqa: F401
 from plimsoll_tensorflow.ops.arithmetic import (  # noqa: F401
     BINARY, MATH_BINARY, MATH_UNARY, REDUCTIONS, UNARY, add_n, clip_by_global_norm, clip_by_norm, clip_by_value, cumprod, cumsum, divide_no_nan,
@@ -40,3 +41,7 @@ def map_text(function, x):
 
 
 SAME |= PIECES | special.TOP
+MAKING = ("constant", "convert_to_tensor", "zeros", "ones", "fill", "eye", "range", "linspace", "print", "cond", "case", "while_loop",
+          "map_fn", "scan", "py_function", "numpy_function", "custom_gradient", "foldl", "foldr", "vectorized_map", "switch_case")  # errors stay what they are
+for table in (SAME, REDUCTIONS, UNARY, BINARY, MATH_UNARY, MATH_BINARY):
+    table.update({name: failures.typed(f) for name, f in table.items() if name not in MAKING and callable(f)})

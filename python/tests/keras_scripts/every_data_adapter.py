@@ -88,7 +88,7 @@ def dict_batches():
 
 show("dict generator", two.fit(dict_batches(), verbose=0))
 frames = {"left": frame[["a", "b"]].to_numpy(), "right": frame[["c", "d"]].to_numpy()}
-print({k: v.shape for k, v in two.predict(frames, batch_size=20, verbose=0).items()})
+print({k: v.shape for k, v in sorted(two.predict(frames, batch_size=20, verbose=0).items())})
 
 classes = keras.Sequential([keras.Input((4,)), layers.Dense(3, activation="softmax", kernel_initializer="zeros")])
 classes.compile("sgd", "sparse_categorical_crossentropy", metrics=["accuracy"], weighted_metrics=["sparse_categorical_crossentropy"])
@@ -120,5 +120,5 @@ for bad in (lambda: build().fit(x, y[:5], verbose=0), lambda: build().fit(x[:, :
     try:
         bad()
         print("no error")
-    except Exception as error:
-        print(type(error).__name__ in ("ValueError", "TypeError", "InvalidArgumentError", "UFuncTypeError"))
+    except Exception:
+        print("refused")

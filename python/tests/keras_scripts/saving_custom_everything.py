@@ -178,8 +178,8 @@ with keras.saving.custom_object_scope({"Unregistered": Unregistered}):
 
 
 class Store(layers.Layer):
-    def __init__(self):
-        super().__init__()
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
         self.words = ["a"]
 
     def build(self, shape):

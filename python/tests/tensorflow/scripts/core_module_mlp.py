@@ -153,17 +153,17 @@ tf.debugging.assert_near(tf.constant(1.0), tf.constant(1.0 + 1e-7))
 tf.debugging.assert_non_negative(tf.constant([0, 1]))
 tf.debugging.assert_greater_equal(3, 3)
 for bad in (lambda: tf.matmul(tf.ones((2, 3)), tf.ones((2, 3))), lambda: tf.reshape(tf.range(5), (2, 2)), lambda: tf.constant([1, [2]]), lambda: tf.ones((2, 3)) + tf.ones((3, 2)), lambda: tf.concat([tf.ones((1, 2)), tf.ones((1, 3))], 0), lambda: tf.gather([1, 2], [5]),
-            lambda: tf.constant([1, 2])[3], lambda: tf.Variable([1.0, 2.0]).assign([1.0, 2.0, 3.0]), lambda: tf.constant(1)[0], lambda: tf.convert_to_tensor(None), lambda: bool(tf.constant([1, 2])), lambda: tf.constant('a') + 1):
+            lambda: tf.constant([1, 2])[3], lambda: tf.Variable([1.0, 2.0]).assign([1.0, 2.0, 3.0]), lambda: tf.constant(1)[0], lambda: tf.convert_to_tensor(None), lambda: bool(tf.constant([1, 2]))):
     try:
         bad()
         print('no error')
     except Exception as error:
-        print(type(error).__name__, isinstance(error, tf.errors.OpError), isinstance(error, (ValueError, TypeError)))
+        print(type(error).__name__, isinstance(error, tf.errors.OpError))
 t = tf.constant([1.0, 2.0])
 try:
     t[0] = 5.0
 except TypeError as error:
-    print(error)
+    print('does not support item assignment' in str(error))
 with tf.device('/CPU:0'):
     on_cpu = tf.constant([[1.0, 2.0], [3.0, 4.0]])
 print(on_cpu.device.endswith('CPU:0'), tf.test.is_built_with_cuda(), tf.test.gpu_device_name() == '', tf.sysconfig.get_build_info()['is_cuda_build'])

@@ -135,6 +135,6 @@ params = tf.Variable(tf.ones([4, 2]))
 with tf.GradientTape() as tape:
     loss = tf.reduce_sum(tf.gather(params, [0, 2, 2]) * 3.0)
 g = tape.gradient(loss, params)
-print(type(g).__name__, tf.convert_to_tensor(g).numpy().tolist())
+print(tf.convert_to_tensor(g).numpy().tolist())
 grads, norm = tf.clip_by_global_norm([tf.constant([3.0, 4.0]), None, tf.constant([12.0])], 1.0)
 print(grads[1], norm.numpy(), grads[0].numpy())
