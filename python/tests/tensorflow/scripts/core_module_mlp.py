@@ -18,7 +18,6 @@ tf.config.threading.set_intra_op_parallelism_threads(2)
 tf.config.threading.set_inter_op_parallelism_threads(2)
 tf.config.set_soft_device_placement(True)
 tf.get_logger().setLevel('ERROR')
-tf.experimental.numpy.experimental_enable_numpy_behavior() if False else None
 
 
 def xavier_init(shape):
