@@ -22,7 +22,7 @@ for name in ("bilinear", "nearest", "bicubic", "lanczos3", "lanczos5"):
 print(ops.convert_to_numpy(ops.image.resize(image, (12, 3), antialias=True))[0, 2, 1], ops.image.resize(image, (4, 4), pad_to_aspect_ratio=True).shape, ops.image.resize(image, (4, 4), crop_to_aspect_ratio=True).shape)
 print(ops.convert_to_numpy(ops.image.rgb_to_grayscale(image))[0, 0, 0], ops.convert_to_numpy(ops.image.rgb_to_hsv(image))[0, 0, 0], ops.convert_to_numpy(ops.image.hsv_to_rgb(ops.image.rgb_to_hsv(image)))[0, 0, 0])
 print(ops.convert_to_numpy(ops.image.affine_transform(image, [1.0, 0.1, 0.5, 0.0, 1.0, -0.5, 0.0, 0.0], fill_mode="reflect"))[0, 2, 3], ops.image.extract_patches(image, (2, 2)).shape, ops.convert_to_numpy(ops.image.map_coordinates(image[0, :, :, 0], ops.array([[0.5, 1.5], [1.0, 2.0]]), order=1)))
-print(ops.image.pad_images(image, 1, 1, target_height=9, target_width=10).shape, ops.image.crop_images(image, 1, 1, target_height=3, target_width=4).shape, ops.convert_to_numpy(ops.image.gaussian_blur(image, (3, 3), (1.0, 1.0)))[0, 1, 1], ops.convert_to_numpy(ops.image.elastic_transform(image, seed=1)).shape)
+print(ops.image.pad_images(image, 1, 1, target_height=9, target_width=10).shape, ops.image.crop_images(image, 1, 1, target_height=3, target_width=4).shape, ops.convert_to_numpy(ops.image.gaussian_blur(image, (3, 3), (1.0, 1.0), data_format="channels_last"))[0, 1, 1], ops.convert_to_numpy(ops.image.elastic_transform(image, seed=1)).shape)
 start, end = ops.array([[[0.0, 0.0], [7.0, 0.0], [0.0, 5.0], [7.0, 5.0]]]), ops.array([[[1.0, 0.0], [7.0, 0.0], [0.0, 5.0], [7.0, 5.0]]])
 print(ops.convert_to_numpy(ops.image.perspective_transform(image, start, end))[0, 3, 3])
 
