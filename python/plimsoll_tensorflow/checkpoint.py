@@ -5,7 +5,12 @@ import re
 import keras
 import numpy as np
 
-from plimsoll_tensorflow.module import _variables_of
+from keras_plimsoll.src.tensors import Variable as BackendVariable
+
+from plimsoll_tensorflow.dataset import Iterator
+from plimsoll_tensorflow.dtypes import as_dtype
+from plimsoll_tensorflow.module import Module
+from plimsoll_tensorflow.tensor import Variable
 
 
 class _Status:
@@ -17,40 +22,56 @@ class _Status:
     assert_existing_objects_matched = expect_partial = assert_consumed
 
 
-def _variables(thing):
-    if isinstance(thing, (keras.optimizers.Optimizer, keras.layers.Layer)):
-        return list(thing.variables)
-    return list(_variables_of(thing, set()))
+def _saved(thing, path="", inside=()):
+    """(path, variable or iterator) of all that `thing` holds, by the names of attributes, keys and places."""
+    if id(thing) in inside:
+        return
+    inside = (*inside, id(thing))
+    under = lambda name: f"{path}/{name}" if path else str(name)
+    if isinstance(thing, (BackendVariable, Iterator)):
+        yield path, thing
+    elif isinstance(thing, (keras.optimizers.Optimizer, keras.layers.Layer)):
+        yield from ((under(i), v) for i, v in enumerate(thing.variables))
+    elif isinstance(thing, dict):
+        for key in thing:
+            yield from _saved(thing[key], under(key), inside)
+    elif isinstance(thing, (list, tuple)):
+        for i, part in enumerate(thing):
+            yield from _saved(part, under(i), inside)
+    elif isinstance(thing, (Checkpoint, Module)):
+        for name in sorted(vars(thing)):
+            if not name.startswith("_"):
+                yield from _saved(vars(thing)[name], under(name), inside)
 
 
 class Checkpoint:
+    """What it was given and what was set on it since."""
+
     def __init__(self, root=None, **kwargs):
-        self._parts = ({"root": root} if root is not None else {}) | kwargs
-        self._count = 0
+        if root is not None:
+            self.root = root
         for name, part in kwargs.items():
             setattr(self, name, part)
+        self._counter = Variable(np.int64(0), trainable=False, name="save_counter")
+
+    save_counter = property(lambda self: self._counter)
 
     def write(self, file_prefix, options=None):
         prefix = os.fspath(file_prefix)
         os.makedirs(os.path.dirname(prefix) or ".", exist_ok=True)
-        arrays = {f"{name}/{i}": np.asarray(v) for name, part in self._parts.items() for i, v in enumerate(_variables(part))}
+        arrays = {path: np.asarray(v.taken if isinstance(v, Iterator) else v) for path, v in _saved(self)}
         np.savez(prefix + ".tmp.npz", **arrays)
         os.replace(prefix + ".tmp.npz", prefix + ".npz")
         return prefix
 
     def save(self, file_prefix, options=None):
-        self._count += 1
-        path = self.write(f"{os.fspath(file_prefix)}-{self._count}")
+        self._counter.assign(self._counter + 1)
+        path = self.write(f"{os.fspath(file_prefix)}-{int(self._counter)}")
         _note_latest(os.path.dirname(path) or ".", os.path.basename(path))
         return path
 
     def read(self, save_path, options=None):
-        path = os.fspath(save_path) + ".npz"
-        if not os.path.exists(path):
-            from plimsoll_tensorflow.api.errors import NotFoundError
-
-            raise NotFoundError(f"Unsuccessful restore: no checkpoint {save_path} (expected {path})")
-        with np.load(path) as arrays:
+        with _opened(save_path) as arrays:
             self._assign(arrays, save_path)
         return _Status()
 
@@ -59,21 +80,67 @@ class Checkpoint:
             return _Status()
         found = re.search(r"-(\d+)$", os.fspath(save_path))
         status = self.read(save_path)
-        self._count = int(found.group(1)) if found else self._count
+        if found:
+            self._counter.assign(int(found.group(1)))
         return status
 
     def _assign(self, arrays, path):
-        for name, part in self._parts.items():
-            stored = [key for key in arrays.files if key.startswith(f"{name}/")]
-            if isinstance(part, keras.optimizers.Optimizer) and not part.built and len(stored) > len(part.variables):
-                models = [v for p in self._parts.values() if not isinstance(p, keras.optimizers.Optimizer) for v in _variables(p) if v.trainable]
-                part.build(models)
-            for i, variable in enumerate(_variables(part)):
-                key = f"{name}/{i}"
-                if key in arrays.files and arrays[key].shape == tuple(variable.shape):
-                    variable.assign(arrays[key])
-                elif key in arrays.files:
-                    raise ValueError(f"[Checkpoint] {path}: expected shape {tuple(variable.shape)} for variable {i} of '{name}', got {arrays[key].shape}")
+        models = [p for p in vars(self).values() if isinstance(p, (keras.layers.Layer, Module))]
+        for name, part in sorted(vars(self).items()):
+            stored = sum(key.startswith(f"{name}/") for key in arrays.files)
+            if isinstance(part, keras.optimizers.Optimizer) and not part.built and stored > len(part.variables):
+                part.build([v for model in models for v in model.trainable_variables])
+        for key, held in _saved(self):
+            if key not in arrays.files:
+                continue
+            if isinstance(held, Iterator):
+                held.start_at(int(arrays[key]))
+            elif arrays[key].shape != tuple(held.shape):
+                raise ValueError(f"[Checkpoint] {path}: expected shape {tuple(held.shape)} for '{key}', got {arrays[key].shape}")
+            else:
+                held.assign(arrays[key])
+
+
+def _opened(save_path):
+    path = os.fspath(save_path) + ".npz"
+    if not os.path.exists(path):
+        from plimsoll_tensorflow.api.errors import NotFoundError
+
+        raise NotFoundError(f"Unsuccessful restore: no checkpoint {save_path} (expected {path})")
+    return np.load(path)
+
+
+ATTRIBUTE = "/.ATTRIBUTES/VARIABLE_VALUE"  # as TensorFlow ends the names of variables in its checkpoints
+
+
+class CheckpointReader:
+    def __init__(self, path):
+        with _opened(latest_checkpoint(path) or path if os.path.isdir(os.fspath(path)) else path) as arrays:
+            self._arrays = {key + ATTRIBUTE: arrays[key] for key in arrays.files}
+
+    def get_variable_to_shape_map(self):
+        return {key: list(a.shape) for key, a in self._arrays.items()}
+
+    def get_variable_to_dtype_map(self):
+        return {key: as_dtype(a.dtype) for key, a in self._arrays.items()}
+
+    def has_tensor(self, name):
+        return name in self._arrays
+
+    def get_tensor(self, name):
+        return self._arrays[name]
+
+
+def load_checkpoint(ckpt_dir_or_file):
+    return CheckpointReader(ckpt_dir_or_file)
+
+
+def list_variables(ckpt_dir_or_file):
+    return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
+
+
+def load_variable(ckpt_dir_or_file, name):
+    return load_checkpoint(ckpt_dir_or_file).get_tensor(name)
 
 
 def _note_latest(folder, name, kept=None):

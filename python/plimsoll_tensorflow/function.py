@@ -14,7 +14,8 @@ from keras_plimsoll.src.tensors import convert_to_tensor
 from plimsoll._native import Tensor
 
 from plimsoll_tensorflow import tape
-from plimsoll_tensorflow.tensor import StringTensor
+from plimsoll_tensorflow.dtypes import TensorSpec
+from plimsoll_tensorflow.tensor import MadeInside, StringTensor, to_tensor
 
 MOST_PROGRAMS = 64
 
@@ -49,6 +50,8 @@ class Function:
         return found
 
     def __call__(self, *args, **kwargs):
+        if self.input_signature is not None and not kwargs:
+            args = self._signed(args)
         leaves = tree.flatten((args, kwargs))
         inside = engine.current_step() is not None
         if inside or eagerly or self.op_by_op or tape.is_recording() or any(isinstance(x, StringTensor) for x in leaves):
@@ -59,8 +62,8 @@ class Function:
         if made is None or not made[0].is_current:
             try:
                 made = self.trace((args, kwargs), leaves)
-            except engine.NoValueYet:
-                self.op_by_op = True
+            except engine.NoValueYet as missing:
+                self.op_by_op = not isinstance(missing, MadeInside)
                 return self.python_function(*args, **kwargs)
         self.programs[key] = made
         if len(self.programs) > MOST_PROGRAMS:
@@ -72,6 +75,21 @@ class Function:
         results = iter(results)
         flat = [next(results) if of_step else x for x, of_step in outputs]
         return tree.pack_sequence_as(structure, flat) if tree.is_nested(structure) else flat[0]
+
+    def _signed(self, args):
+        """As tensors of the signature's dtypes; what does not fit it is a TypeError."""
+        specs = tuple(self.input_signature)
+        if len(args) > len(specs):
+            raise TypeError(f"{self.python_function.__name__}: too many positional arguments for input_signature {specs}")
+        made = []
+        for x, spec in zip(args, specs):
+            if isinstance(spec, TensorSpec):
+                given = to_tensor(x, None if isinstance(x, (Tensor, BackendVariable, StringTensor)) else spec.dtype)
+                if given.dtype != spec.dtype or (spec.shape is not None and not spec.shape.is_compatible_with(given.shape)):
+                    raise TypeError(f"Binding inputs to tf.function failed due to `Can not cast TensorSpec(shape={given.shape}, dtype={given.dtype!r}, name=None) to {spec}`")
+                x = given
+            made.append(x)
+        return tuple(made)
 
     def trace(self, call, leaves):
         step = engine.Step()

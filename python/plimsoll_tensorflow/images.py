@@ -54,13 +54,23 @@ def _batched(function, images):
     return function(x) if x.ndim == 4 else function(k.expand_dims(x, 0))[0]
 
 
+def _shares(count, wanted):
+    """What each of `wanted` equal parts of a line takes of `count` pixels."""
+    ends = np.arange(wanted + 1) * (count / wanted)
+    pixels = np.arange(count)
+    overlap = np.minimum(ends[1:, None], pixels + 1) - np.maximum(ends[:-1, None], pixels)
+    return to_tensor((np.clip(overlap, 0, None) * (wanted / count)).astype("float32"))
+
+
 def resize(images, size, method="bilinear", preserve_aspect_ratio=False, antialias=False, name=None):
     x, (height, width) = tensor(images), shape_list(size)
-    if method not in METHODS[:5]:
-        raise NotImplementedError(f"[tf.image.resize] expected a method of {METHODS[:5]}, got {method!r}")
+    if method not in METHODS:
+        raise NotImplementedError(f"[tf.image.resize] expected a method of {METHODS}, got {method!r}")
     if preserve_aspect_ratio:
         scale = min(height / x.shape[-3], width / x.shape[-2])
         height, width = max(1, round(x.shape[-3] * scale)), max(1, round(x.shape[-2] * scale))
+    if method == "area":
+        return k.einsum("...hwc,Hh,Ww->...HWc", backend_cast(x, "float32"), _shares(x.shape[-3], height), _shares(x.shape[-2], width))
     y = x if method == "nearest" else backend_cast(x, "float32")
     return k.image.resize(y, (height, width), interpolation=method, antialias=antialias, data_format="channels_last")
 
@@ -229,6 +239,71 @@ def per_image_standardization(image):
     axes, count = (-3, -2, -1), int(np.prod(x.shape[-3:]))
     deviation = k.maximum(k.std(x, axis=axes, keepdims=True), 1.0 / np.sqrt(count))
     return (x - k.mean(x, axis=axes, keepdims=True)) / deviation
+
+
+def rgb_to_yuv(images):
+    return _mixed(images, [[0.299, -0.14714119, 0.61497538], [0.587, -0.28886916, -0.51496512], [0.114, 0.43601035, -0.10001026]])
+
+
+def yuv_to_rgb(images):
+    return _mixed(images, [[1.0, 1.0, 1.0], [0.0, -0.394642334, 2.03206185], [1.13988303, -0.58062185, 0.0]])
+
+
+def rgb_to_yiq(images):
+    return _mixed(images, [[0.299, 0.59590059, 0.2115], [0.587, -0.27455667, -0.52273617], [0.114, -0.32134392, 0.31119955]])
+
+
+def yiq_to_rgb(images):
+    return _mixed(images, [[1.0, 1.0, 1.0], [0.95598634, -0.27201283, -1.10674021], [0.6208248, -0.64720424, 1.70423049]])
+
+
+def _mixed(images, matrix):
+    x = tensor(images)
+    return k.matmul(x, to_tensor(np.array(matrix, "float32"), x.dtype))
+
+
+def _seeded(name):
+    """The random function with the numbers of a seed of its own."""
+
+    def call(image, *args, seed, **kwargs):
+        from plimsoll_tensorflow.api.random import _pair
+
+        return globals()[name](image, *args, seed=_pair(seed), **kwargs)
+
+    def positional(image, *args, **kwargs):
+        if "seed" not in kwargs:
+            args, kwargs["seed"] = args[:-1], args[-1]
+        return call(image, *args, **kwargs)
+
+    return positional
+
+
+stateless_random_flip_left_right, stateless_random_flip_up_down, stateless_random_brightness, stateless_random_contrast = map(_seeded, (
+    "random_flip_left_right", "random_flip_up_down", "random_brightness", "random_contrast"))
+stateless_random_saturation, stateless_random_hue, stateless_random_crop = map(_seeded, ("random_saturation", "random_hue", "random_crop"))
+
+
+def adjust_jpeg_quality(image, jpeg_quality, dct_method="", name=None):
+    x = tensor(image)
+    pixels = convert_image_dtype(x, "uint8", saturate=True)
+    return convert_image_dtype(decode_image(encode_jpeg(pixels, quality=int(np.asarray(jpeg_quality))), channels=x.shape[-1]), x.dtype)
+
+
+def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
+    return adjust_jpeg_quality(image, _number([], min_jpeg_quality, max_jpeg_quality, seed, "int32"))
+
+
+def is_jpeg(contents, name=None):
+    return to_tensor(bytes(contents.numpy() if isinstance(contents, StringTensor) else contents)[:3] == b"\xff\xd8\xff")
+
+
+def extract_jpeg_shape(contents, output_type="int32", name=None):
+    return to_tensor(np.array(decode_image(contents).shape, as_dtype(output_type).as_numpy_dtype))
+
+
+def decode_and_crop_jpeg(contents, crop_window, channels=0, **options):
+    top, left, height, width = shape_list(crop_window)
+    return crop_to_bounding_box(decode_image(contents, channels), top, left, height, width)
 
 
 def psnr(a, b, max_val, name=None):

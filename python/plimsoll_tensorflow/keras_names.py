@@ -59,12 +59,32 @@ def _keep_64_bits():
         getattr(cached, "cache_clear", lambda: None)()
 
 
+def _strings_are_tensors():
+    """For Keras, which passes them on as they are to the layers for text; a step that is given strings is run op by op."""
+    from keras.src.models.functional import Functional
+    from keras_plimsoll.src import tensors
+
+    from plimsoll_tensorflow.tensor import StringTensor
+
+    tensors.outside = (StringTensor,)
+    adjust = Functional._adjust_input_rank
+
+    def _adjust_input_rank(self, flat_inputs):
+        """A row of strings for an input of shape (1,), as TensorFlow's expand_dims does it."""
+        fitted = [x if not isinstance(x, StringTensor) else StringTensor(x.array[..., None]) if x.ndim == len(i.shape) - 1 and i.shape[-1] == 1 else
+                  StringTensor(x.array[..., 0]) if x.ndim == len(i.shape) + 1 and x.shape[-1] == 1 else x for x, i in zip(flat_inputs, self._inputs)]
+        return adjust(self, fitted)
+
+    Functional._adjust_input_rank = _adjust_input_rank
+
+
 def install():
     global done
     if done:
         return
     done = True
     import keras
+    from keras.src.api_export import keras_export
     from keras.src.trainers import data_adapters, epoch_iterator  # noqa: F401
     from keras.src.utils import backend_utils
 
@@ -73,12 +93,15 @@ def install():
     from plimsoll_tensorflow.dataset import adapter
 
     _keep_64_bits()
+    _strings_are_tensors()
     backend_utils.in_tf_graph = lambda: False  # what Keras asks TensorFlow; our traces are those of the backend
     adapter.install(data_adapters)
     layers = importlib.import_module("keras._tf_keras.keras.layers")
-    for where in (layers, keras.layers):
+    for layer in (text_layers.TextVectorization, text_layers.StringLookup, text_layers.IntegerLookup, hashing.Hashing, hashing.HashedCrossing):
+        keras_export(f"keras.layers.{layer.__name__}")(layer)  # saved under Keras's name, and found by it
+    for where in (layers, keras.layers, keras.src.layers):
         where.TextVectorization, where.StringLookup = text_layers.TextVectorization, text_layers.StringLookup
-        where.Hashing = hashing.Hashing
+        where.Hashing, where.HashedCrossing, where.IntegerLookup = hashing.Hashing, hashing.HashedCrossing, text_layers.IntegerLookup
     keras.optimizers.legacy = importlib.import_module("plimsoll_tensorflow.legacy_optimizers")
     for name in GONE:
         setattr(keras.Model, name, _gone(name))

@@ -4,6 +4,8 @@ import contextlib
 import keras
 from keras_plimsoll.src.tensors import Variable as BackendVariable
 
+from plimsoll_tensorflow.tensor import scopes
+
 
 class Module:
     """Finds the variables of its attributes."""
@@ -63,4 +65,18 @@ def _nothing(*args, **kwargs):
     yield
 
 
-name_scope = device = control_dependencies = init_scope = _nothing
+class name_scope:
+    """Goes before the names of variables that are made inside."""
+
+    def __init__(self, name, *args, **kwargs):
+        self.name = name
+
+    def __enter__(self):
+        scopes.append(self.name)
+        return "/".join(scopes) + "/"
+
+    def __exit__(self, *error):
+        scopes.pop()
+
+
+device = control_dependencies = init_scope = _nothing

@@ -5,6 +5,7 @@ import itertools
 import threading
 
 import numpy as np
+from keras import ops
 from keras.src import tree
 from keras_plimsoll.src import engine
 from keras_plimsoll.src.tensors import Variable as BackendVariable
@@ -238,6 +239,49 @@ class GradientTape:
         whole = [None if parts[0] is None else convert_to_tensor(np.stack([np.asarray(p) for p in parts]).reshape(*y.shape, *parts[0].shape))
                  for parts in zip(*rows)]
         return tree.pack_sequence_as(sources, whole) if tree.is_nested(sources) else whole[0]
+
+    def batch_jacobian(self, target, source, unconnected_gradients="none", parallel_iterations=None, experimental_use_pfor=True):
+        """d target[b, i] / d source[b, j]: as many gradients as one row of the target has elements, whatever the batch."""
+        y, persistent = convert_to_tensor(target), self._persistent
+        if not y.ndim or tuple(y.shape[:1]) != tuple(source.shape[:1]):
+            raise ValueError(f"Need first dimension of target shape ({y.shape}) and source shape ({source.shape}) to match.")
+        self._persistent, columns, count = True, [], int(np.prod(y.shape[1:]))
+        for i in range(count):
+            one = np.zeros((y.shape[0], count), as_dtype(y.dtype).as_numpy_dtype)
+            one[:, i] = 1
+            columns.append(self.gradient(y, source, one.reshape(tuple(y.shape)), unconnected_gradients))
+        self._persistent = persistent
+        if columns[0] is None:
+            return None
+        return ops.reshape(ops.stack(columns, 1), [*y.shape, *columns[0].shape[1:]])
+
+
+class ForwardAccumulator:
+    """tf.autodiff.ForwardAccumulator: tangents of what is computed under it, as the gradient of a gradient."""
+
+    def __init__(self, primals, tangents):
+        self._primals, self._tangents = tree.flatten(primals), [convert_to_tensor(t) for t in tree.flatten(tangents)]
+        self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
+
+    def __enter__(self):
+        self._tape.__enter__()
+        self._tape.watch(self._primals)
+        return self
+
+    def __exit__(self, *error):
+        self._tape.__exit__(*error)
+
+    def jvp(self, primals, unconnected_gradients="none"):
+        found = [self._one(convert_to_tensor(y), unconnected_gradients) for y in tree.flatten(primals)]
+        return tree.pack_sequence_as(primals, found) if tree.is_nested(primals) else found[0]
+
+    def _one(self, y, unconnected_gradients):
+        weight = _ones(y)
+        with GradientTape(watch_accessed_variables=False) as outer:
+            outer.watch(weight)
+            grads = self._tape.gradient(y, self._primals, output_gradients=weight)
+            along = _total([ops.sum(g * t) for g, t in zip(grads, self._tangents) if g is not None])
+        return None if along is None and unconnected_gradients == "none" else outer.gradient(along, weight, unconnected_gradients="zero")
 
 
 class _Stopped:

@@ -36,6 +36,9 @@ def operand(self, other):
     return convert_to_tensor(other, self.dtype) if fits and self.dtype != "bool" else convert_to_tensor(other)
 
 
+OPERATORS = {"__getitem__"} | {f"__{side}{name}__" for name in (*face.BINARY, "truediv") for side in ("", "r")} | {f"__{n}__" for n in face.COMPARISONS}
+
+
 def _binary(function, reflected):
     def method(self, other):
         other = operand(self, other)
@@ -114,10 +117,23 @@ def install():
         methods[f"__r{name}__"] = _binary(function, True)
     for name, function in face.COMPARISONS.items():
         methods[f"__{name}__"] = _binary(function, False)
+    from plimsoll_tensorflow.failures import typed
+
+    methods["__getitem__"] = Tensor.__getitem__
+    methods |= {name: typed(m) for name, m in methods.items() if name in OPERATORS}
     methods["dtype"] = property(lambda self: DTYPES[native_dtype.__get__(self)])
     methods["shape"] = property(lambda self: TensorShape(native_shape.__get__(self)))
     for name, method in methods.items():
         setattr(Tensor, name, method)
+    BackendVariable.shape = property(lambda self: TensorShape(self._shape))  # as Keras has it on TensorFlow
+    BackendVariable.device = DEVICE
+
+
+scopes = []  # of tf.name_scope
+
+
+class MadeInside(engine.NoValueYet):
+    """A variable whose first value is computed in the trace that makes it: that call is run op by op, the next is traced."""
 
 
 class Variable(BackendVariable):
@@ -126,17 +142,18 @@ class Variable(BackendVariable):
         with engine.outside():
             value = convert_to_tensor(initial_value() if callable(initial_value) else initial_value,
                                       None if dtype is None else as_dtype(dtype).name)
+        if value.is_symbolic:
+            raise MadeInside("[tf.Variable] expected a value, got one of a step that is being traced")
         super().__init__(lambda shape, dtype: value, shape=tuple(value.shape), dtype=value.dtype.name,
                          trainable=trainable is not False, autocast=False, name=name or "Variable")
+        self._scoped = "/".join([*scopes, self._name])
         self.constraint = constraint
 
     @property
     def dtype(self):
         return DTYPES[self._dtype]
 
-    @property
-    def shape(self):
-        return TensorShape(self._shape)
+    name = property(lambda self: f"{getattr(self, '_scoped', self._name)}:0")
 
     def get_shape(self):
         return self.shape
@@ -157,11 +174,38 @@ class Variable(BackendVariable):
     def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
         return self.assign(self.value - delta)
 
+    def __getitem__(self, key):
+        """As a tensor that can be assigned to: v[0, 1].assign(x)."""
+        part = self.value[key]
+        if not part.is_symbolic:
+            part.assign = lambda value: self._assign_part(key, value)
+        return part
+
+    def _assign_part(self, key, value):
+        keys = tuple(engine.to_numpy(k) if isinstance(k, Tensor) else k for k in key) if isinstance(key, tuple) else key
+        array = np.array(self.numpy())
+        array[keys] = np.asarray(value)
+        return self.assign(array)
+
+    def scatter_nd_update(self, indices, updates, name=None):
+        return self._scattered(indices, updates, None)
+
+    def scatter_nd_add(self, indices, updates, name=None):
+        return self._scattered(indices, updates, "add")
+
+    def scatter_nd_sub(self, indices, updates, name=None):
+        return self._scattered(indices, -convert_to_tensor(updates), "add")
+
+    def _scattered(self, indices, updates, how):
+        from keras import ops
+
+        return self.assign(ops.scatter_update(self.value, convert_to_tensor(indices), convert_to_tensor(updates, self._dtype), reduction=how))
+
     def ref(self):
         return Reference(self)
 
     def __repr__(self):
-        return f"<tf.Variable '{self.name}:0' shape={self.shape} dtype={self.dtype.name}, numpy={value_repr(self.numpy())}>"
+        return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, numpy={value_repr(self.numpy())}>"
 
     __str__ = __repr__
 
@@ -270,6 +314,10 @@ def to_tensor(value, dtype=None, name=None, dtype_hint=None, **kwargs):
     """tf.convert_to_tensor."""
     if isinstance(value, Tensor) and dtype is None:
         return value
+    if value is None:
+        raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.")
+    if isinstance(value, TensorShape):
+        value = np.asarray(value, "int32" if dtype is None else as_dtype(dtype).as_numpy_dtype)
     if is_text(value) or (dtype is not None and as_dtype(dtype) == "string"):
         return value if isinstance(value, StringTensor) else text_tensor(value)
     if isinstance(value, (Tensor, BackendVariable)) and dtype is not None and as_dtype(dtype) != value.dtype:

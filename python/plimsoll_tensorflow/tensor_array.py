@@ -3,6 +3,7 @@ from keras import ops as k
 
 from plimsoll_tensorflow.dtypes import as_dtype
 from plimsoll_tensorflow.ops import cast, concat, static, tensor, to_tensor
+from plimsoll_tensorflow.ops.shapes import stack
 
 
 class TensorArray:
@@ -39,10 +40,10 @@ class TensorArray:
         return k.zeros(tuple(self.element_shape) if known is None else known.shape, self.dtype.name)
 
     def stack(self, name=None):
-        return k.stack([self._row(i) for i in range(len(self._rows))]) if self._rows else k.zeros((0, *(self.element_shape or ())), self.dtype.name)
+        return stack([self._row(i) for i in range(len(self._rows))]) if self._rows else k.zeros((0, *(self.element_shape or ())), self.dtype.name)
 
     def gather(self, indices, name=None):
-        return k.stack([self._row(i) for i in static(indices)])
+        return stack([self._row(i) for i in static(indices)])
 
     def concat(self, name=None):
         return concat([self._row(i) for i in range(len(self._rows))], 0)

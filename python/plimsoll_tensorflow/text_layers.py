@@ -2,6 +2,7 @@
 they belong in the data pipeline (Dataset.map, or called on an array of strings), not inside of a model that is trained."""
 import collections
 import math
+import os
 import re
 
 import numpy as np
@@ -33,6 +34,7 @@ def _batches(data):
 class _Lookup(Layer):
     def __init__(self, max_tokens, vocabulary, idf_weights, output_mode, pad_to_max_tokens, **kwargs):
         super().__init__(**kwargs)
+        output_mode = {"tf-idf": "tf_idf", "binary": "multi_hot"}.get(output_mode, output_mode)
         self.max_tokens, self.output_mode, self.pad_to_max_tokens = max_tokens, output_mode, pad_to_max_tokens
         self.supports_jit = False
         self._tokens, self._weights = [], None
@@ -40,6 +42,9 @@ class _Lookup(Layer):
             self.set_vocabulary(vocabulary, idf_weights)
 
     specials = ()
+
+    def _order(self, word):
+        return [-ord(c) for c in word] + [1]
 
     def vocabulary_size(self):
         return len(self.get_vocabulary())
@@ -55,7 +60,7 @@ class _Lookup(Layer):
         words = words[len(self.specials):] if words[: len(self.specials)] == list(self.specials) else words
         if len(set(words)) != len(words):
             raise ValueError("The passed vocabulary has at least one repeated term.")
-        self._tokens, self._weights = words, None if idf_weights is None else list(map(float, idf_weights))
+        self._tokens, self._weights = list(map(np.str_, words)), None if idf_weights is None else list(map(float, idf_weights))
         self._rebuild()
 
     def adapt(self, data, batch_size=None, steps=None):
@@ -68,10 +73,15 @@ class _Lookup(Layer):
         for special in ("", *self.specials):
             counts.pop(special, None)
         room = None if self.max_tokens is None else self.max_tokens - len(self.get_specials())
-        ranked = sorted(counts, key=lambda w: (-counts[w], [-ord(c) for c in w] + [1]))  # equal counts: the last in order first, as in Keras
-        self._tokens = ranked[:room]
+        ranked = sorted(counts, key=lambda w: (-counts[w], self._order(w)))  # equal counts: the last in order first, as in Keras
+        self._tokens = list(map(np.str_, ranked[:room]))  # as Keras has them from TensorFlow
         self._weights = [math.log(1 + total / (1 + documents[w])) for w in self._tokens]
         self._rebuild()
+
+    def load_assets(self, dir_path):
+        """The vocabulary of a file that Keras has saved with TensorFlow; ours have it in the layer's config."""
+        with open(os.path.join(dir_path, "vocabulary.txt"), encoding="utf-8") as file:
+            self.set_vocabulary(file.read().split("\n"))
 
     def encoded(self, rows, width):
         """Rows of indices as multi-hot, counts or tf-idf."""
@@ -79,18 +89,18 @@ class _Lookup(Layer):
         for row, indices in zip(out, rows):
             np.add.at(row, np.asarray(indices, int), 1.0)
         if self.output_mode in ("multi_hot", "one_hot"):
-            return np.minimum(out, 1.0)
+            return np.minimum(out, 1.0).astype("int64")
         if self.output_mode == "tf_idf":
             weights = self._weights or [1.0] * len(self._tokens)
             lead = [float(np.mean(weights)) if weights else 1.0] * (len(self.get_vocabulary()) - len(weights))
             return out[:, : len(lead) + len(weights)] * np.asarray(lead + list(weights), "float32")
-        return out
+        return out.astype("int64")
 
     def _width(self):
         return self.max_tokens if self.pad_to_max_tokens and self.max_tokens else self.vocabulary_size()
 
     def compute_output_spec(self, inputs, *args, **kwargs):
-        return KerasTensor(self._output_shape(inputs.shape), "int64" if self.output_mode == "int" else "float32")
+        return KerasTensor(self._output_shape(inputs.shape), "float32" if self.output_mode == "tf_idf" else "int64")
 
     def __call__(self, inputs, *args, **kwargs):
         if isinstance(inputs, KerasTensor):
@@ -148,8 +158,40 @@ class StringLookup(_Lookup):
     def get_config(self):
         return super().get_config() | {
             "max_tokens": self.max_tokens, "num_oov_indices": self.num_oov_indices, "mask_token": self.mask_token, "oov_token": self.oov_token,
-            "vocabulary": list(self._tokens) or None, "invert": self.invert, "output_mode": self.output_mode,
+            "vocabulary": list(map(str, self._tokens)) or None, "invert": self.invert, "output_mode": self.output_mode,
             "pad_to_max_tokens": self.pad_to_max_tokens}
+
+
+class IntegerLookup(StringLookup):
+    """The same for whole numbers, whose names in here are their digits."""
+
+    def __init__(self, max_tokens=None, num_oov_indices=1, mask_token=None, oov_token=-1, vocabulary=None, vocabulary_dtype="int64", idf_weights=None,
+                 invert=False, output_mode="int", sparse=False, pad_to_max_tokens=False, name=None, **kwargs):
+        self.vocabulary_dtype = vocabulary_dtype
+        super().__init__(max_tokens, num_oov_indices, None if mask_token is None else str(mask_token), str(oov_token),
+                         vocabulary if vocabulary is None or isinstance(vocabulary, str) else np.asarray(vocabulary).tolist(), idf_weights, invert,
+                         output_mode, pad_to_max_tokens, name=name, **kwargs)
+
+    def get_vocabulary(self, include_special_tokens=True):
+        specials = [int(word) for word in self.get_specials()] if include_special_tokens else []
+        return specials + [np.int64(int(word)) for word in self._tokens]
+
+    def _rebuild(self):
+        self._index = {str(token): i for i, token in enumerate(self.get_vocabulary())}
+
+    def _order(self, word):
+        return -int(word)
+
+    def call(self, inputs):
+        if self.invert:
+            words, array = self.get_vocabulary(), np.asarray(inputs)
+            return to_tensor(np.array([words[i] if 0 <= i < len(words) else int(self.oov_token) for i in array.ravel()], "int64").reshape(array.shape))
+        return super().call(np.asarray(inputs).astype("int64"))
+
+    def get_config(self):
+        number = lambda token: None if token is None else int(token)
+        return super().get_config() | {"mask_token": number(self.mask_token), "oov_token": number(self.oov_token),
+                                       "vocabulary": [int(t) for t in self._tokens] or None, "vocabulary_dtype": self.vocabulary_dtype}
 
 
 class TextVectorization(_Lookup):
@@ -158,8 +200,9 @@ class TextVectorization(_Lookup):
     def __init__(self, max_tokens=None, standardize="lower_and_strip_punctuation", split="whitespace", ngrams=None, output_mode="int",
                  output_sequence_length=None, pad_to_max_tokens=False, vocabulary=None, idf_weights=None, sparse=False, ragged=False,
                  encoding="utf-8", name=None, **kwargs):
-        if ragged or sparse:
-            raise ValueError("[TextVectorization] expected dense output, got sparse or ragged: leave them False and give output_sequence_length.")
+        if sparse:
+            raise ValueError("[TextVectorization] expected dense output, got sparse=True: leave it False.")
+        self.ragged = ragged
         self.standardize, self.split, self.ngrams, self.output_sequence_length = standardize, split, ngrams, output_sequence_length
         super().__init__(max_tokens, vocabulary, idf_weights, output_mode, pad_to_max_tokens, name=name, **kwargs)
 
@@ -201,6 +244,8 @@ class TextVectorization(_Lookup):
         rows = [[self._index.get(w, unknown) for w in words] for words in self._documents(texts)]
         if self.output_mode != "int":
             return to_tensor(self.encoded(rows, self._width()).reshape(*lead, -1))
+        if self.ragged:
+            return RaggedTensor([np.asarray(row[: self.output_sequence_length], "int64") for row in rows])
         width = self.output_sequence_length or max(map(len, rows), default=0)
         out = np.zeros((len(rows), width), "int64")
         for line, row in zip(out, rows):
@@ -213,6 +258,6 @@ class TextVectorization(_Lookup):
 
     def get_config(self):
         return super().get_config() | {
-            "max_tokens": self.max_tokens, "standardize": self.standardize, "split": self.split, "ngrams": self.ngrams,
+            "max_tokens": self.max_tokens, "ragged": self.ragged, "standardize": self.standardize, "split": self.split, "ngrams": self.ngrams,
             "output_mode": self.output_mode, "output_sequence_length": self.output_sequence_length, "pad_to_max_tokens": self.pad_to_max_tokens,
-            "vocabulary": list(self._tokens) or None, "idf_weights": self._weights}
+            "vocabulary": list(map(str, self._tokens)) or None, "idf_weights": self._weights}

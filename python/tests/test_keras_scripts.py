@@ -1,5 +1,5 @@
 """Scripts for Keras 3 as people post them: what they print here is what they print on JAX (keras_scripts/golden, made by
-`tensorflow/forked.py jax FOLDER`), and two of them on TensorFlow, since they do what JAX cannot (a metric that is updated in call())."""
+`tensorflow/forked.py jax FOLDER`), and three of them on TensorFlow, since they do what JAX cannot (a metric that is updated in call(), masks behind a step)."""
 import pathlib
 import sys
 

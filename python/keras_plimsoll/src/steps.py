@@ -4,7 +4,7 @@ import weakref
 import numpy as np
 import optree
 
-from keras_plimsoll.src import engine
+from keras_plimsoll.src import engine, tensors
 from keras_plimsoll.src.ops.core import convert_to_tensor
 from keras_plimsoll.src.tensors import KerasVariable
 from plimsoll import _native, memory
@@ -80,6 +80,8 @@ class Steps:
     def __call__(self, batch):
         leaves, spec = flatten(batch)
         leaves = [convert_to_tensor(x) if is_array(x) else x for x in leaves]
+        if tensors.outside and any(isinstance(x, tensors.outside) for x in leaves):
+            return run_outside(self.function, batch)
         made = self.ready([(x.dtype, x.shape) if isinstance(x, engine.Tensor) else x for x in leaves], spec)
         inputs = [x for x in leaves if isinstance(x, engine.Tensor)]
         results = made.program.run(inputs)
@@ -111,14 +113,14 @@ class Steps:
 
     def compile(self, types, spec, rows=False):
         step, flat, spec = self.trace(types, spec)
-        tensors = [x for x in flat if isinstance(x, engine.Tensor)]
+        made = [x for x in flat if isinstance(x, engine.Tensor)]
         fixed = {i: x for i, x in enumerate(flat) if not isinstance(x, engine.Tensor)}
-        kinds = [(t.dtype, t.shape) for t in tensors]
+        kinds = [(t.dtype, t.shape) for t in made]
         place = self.workshop.place
         if rows:
             place.hold_batch([t for t in types if type(t) is tuple])
         try:
-            program = step.compile(tensors + _flags(step), place=place)
+            program = step.compile(made + _flags(step), place=place)
         except MemoryLineError:
             place.hold_batch([])
             raise
@@ -161,3 +163,12 @@ class EagerSteps:
             flat = [x.value if isinstance(x, KerasVariable) else x for x in flat]
         step.finish()
         return spec.unflatten(flat)
+
+
+def run_outside(function, batch):
+    """Op by op, on a batch with tensors that are not the engine's."""
+    try:
+        return EagerSteps(function)(batch)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"The data has strings, which only the layers for text take (TextVectorization, StringLookup, Hashing ...): map them to numbers "
+                         f"first, such as dataset.map(lambda text, label: (vectorize_layer(text), label)). It ended with: {error}") from error

@@ -117,8 +117,11 @@ def _spill(folder):
 memory.movers.append(_spill)
 
 
+outside = ()  # classes of tensors that are not the engine's (strings): Keras passes them on, a step with one is run op by op
+
+
 def is_tensor(x):
-    return isinstance(x, Tensor)
+    return isinstance(x, (Tensor, *outside))
 
 
 def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
@@ -132,6 +135,8 @@ def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
         return x if dtype is None or x.dtype == dtype else _call("cast", x, dtype=dtype)
     if isinstance(x, KerasVariable):
         return convert_to_tensor(x.value, dtype)
+    if outside and isinstance(x, outside):
+        return x
     if isinstance(x, (bool, int, float)):
         return _from_array(np.asarray(x), dtype or result_type(type(x)))
     if isinstance(x, (list, tuple)):

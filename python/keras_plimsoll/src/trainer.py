@@ -12,12 +12,12 @@ from keras.src.trainers.epoch_iterator import EpochIterator
 from keras.src.utils import traceback_utils
 from keras.src.utils.python_utils import is_default, pythonify_logs
 
-from keras_plimsoll.src import planner
+from keras_plimsoll.src import planner, tensors
 from keras_plimsoll.src.feed import feed_of
 from keras_plimsoll.src.functions import gradients
 from keras_plimsoll.src.nan_gate import gate_step
 from keras_plimsoll.src.ops.core import convert_to_numpy, convert_to_tensor
-from keras_plimsoll.src.steps import EagerSteps, Steps, Workshop, is_array
+from keras_plimsoll.src.steps import EagerSteps, Steps, Workshop, is_array, run_outside
 from plimsoll import watch
 from plimsoll.errors import MemoryLineError
 from plimsoll.tracing import stretch
@@ -105,17 +105,26 @@ class Trainer(base_trainer.Trainer):
 
         return run
 
+    def _forget_other_layers(self):
+        """A Sequential that was added to or popped from since is another model: what was traced of it goes."""
+        if self.__dict__.get("_traced_of") is not getattr(self, "_functional", None):
+            self.train_function = self.test_function = self.predict_function = None
+            self.__dict__["_traced_of"] = self._functional
+
     def make_train_function(self, force=False):
+        self._forget_other_layers()
         if self.train_function is None or force:
             self.train_function = _over_batches(self._steps(self.train_step))
         return self.train_function
 
     def make_test_function(self, force=False):
+        self._forget_other_layers()
         if self.test_function is None or force:
             self.test_function = _over_batches(self._steps(self.test_step))
         return self.test_function
 
     def make_predict_function(self, force=False):
+        self._forget_other_layers()
         if self.predict_function is None or force:
             self.predict_function = _concatenated(self._steps(self.predict_step))
         return self.predict_function
@@ -181,6 +190,12 @@ class Trainer(base_trainer.Trainer):
             if data_batch is None:
                 raise ValueError(_NO_DATA)
 
+            if any(isinstance(leaf, tensors.outside) for leaf in tree.flatten(data_batch)):
+                run_outside(self._without_losses(self.test_step), data_batch)  # what the engine cannot trace is built by calling it
+                self.reset_metrics()
+                unbuilt_model = unbuilt_metrics = unbuilt_loss = False
+
+        if unbuilt_model or unbuilt_metrics or unbuilt_loss:
             def symbolic(x):
                 return KerasTensor(x.shape, backend.standardize_dtype(x.dtype)) if is_array(x) else x
 

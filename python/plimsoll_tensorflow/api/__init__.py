@@ -25,12 +25,15 @@ globals().update(_ops.SAME | _ops.REDUCTIONS | _ops.UNARY | _ops.BINARY)
 keras = _keras_names.module()
 
 from plimsoll_tensorflow.api import (  # noqa: E402,F401
-    autograph, compat, config, data, debugging, distribute, dtypes, errors, experimental, image, initializers, io, linalg, lookup, math,
-    nest, nn, ragged, random, signal, sparse, strings, sysconfig, test, train, version,
+    autodiff, autograph, bitwise, compat, config, data, debugging, distribute, dtypes, errors, experimental, image, initializers, io, linalg,
+    lookup, math, nest, nn, quantization, ragged, random, sets, signal, sparse, strings, summary, sysconfig, test, train, version,
 )
 from plimsoll_tensorflow.api.version import VERSION as __version__  # noqa: E402,F401
 
 newaxis = None
+as_string = strings.as_string
+assert_equal, assert_greater, assert_less, assert_rank = debugging.assert_equal, debugging.assert_greater, debugging.assert_less, debugging.assert_rank
+Assert = debugging.Assert
 losses, metrics, optimizers = keras.losses, keras.metrics, keras.optimizers
 random_normal_initializer = keras.initializers.RandomNormal
 zeros_initializer, ones_initializer = keras.initializers.Zeros, keras.initializers.Ones
@@ -42,7 +45,15 @@ class UnconnectedGradients:
 
 
 def executing_eagerly():
-    return True
+    return not inside_function()  # noqa: F821
+
+
+class VariableAggregation:
+    NONE, SUM, MEAN, ONLY_FIRST_REPLICA = "none", "sum", "mean", "only_first_replica"
+
+
+class VariableSynchronization:
+    AUTO, NONE, ON_WRITE, ON_READ = "auto", "none", "on_write", "on_read"
 
 
 def no_op(name=None):

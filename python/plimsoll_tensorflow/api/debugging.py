@@ -40,6 +40,43 @@ def assert_rank(x, rank, message=None, name=None):
         raise ValueError(f"{message or ''} Tensor must have rank {rank}. Received rank {_ops.tensor(x).ndim}, shape {_ops.tensor(x).shape}")
 
 
+def assert_negative(x, message=None, summarize=None, name=None):
+    assert_less(x, 0, message)
+
+
+def assert_non_positive(x, message=None, summarize=None, name=None):
+    assert_less_equal(x, 0, message)
+
+
+def assert_rank_at_least(x, rank, message=None, name=None):
+    if _ops.tensor(x).ndim < _ops.static(rank):
+        raise ValueError(f"{message or ''} Tensor must have rank at least {rank}. Received rank {_ops.tensor(x).ndim}, shape {_ops.tensor(x).shape}")
+
+
+def assert_rank_in(x, ranks, message=None, name=None):
+    if _ops.tensor(x).ndim not in [_ops.static(r) for r in ranks]:
+        raise ValueError(f"{message or ''} Tensor must have rank in {tuple(ranks)}. Received rank {_ops.tensor(x).ndim}, shape {_ops.tensor(x).shape}")
+
+
+def assert_scalar(tensor, message=None, name=None):
+    x = _ops.tensor(tensor)
+    if x.ndim:
+        raise ValueError(f"{message or ''} Expected scalar shape, saw shape: {x.shape}.")
+    return x
+
+
+def assert_integer(x, message=None, name=None):
+    if not _ops.tensor(x).dtype.is_integer:
+        raise TypeError(f"{message or ''} Expected \"x\" to be integer type. Found: {_ops.tensor(x).dtype!r}")
+
+
+def assert_same_float_dtype(tensors=None, dtype=None):
+    kinds = {_ops.tensor(x).dtype for x in tensors or ()} | ({_ops.as_dtype(dtype)} if dtype is not None else set())
+    if len(kinds) > 1 or any(not kind.is_floating for kind in kinds):
+        raise ValueError(f"Expected one floating point type, got {sorted(kind.name for kind in kinds)}.")
+    return next(iter(kinds), _ops.as_dtype("float32"))
+
+
 def assert_type(tensor, tf_type, message=None, name=None):
     if _ops.tensor(tensor).dtype != tf_type:
         raise TypeError(f"{message or ''} tensor must be of type {tf_type!r}; got {_ops.tensor(tensor).dtype!r}")

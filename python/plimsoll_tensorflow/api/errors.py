@@ -1,54 +1,5 @@
-from plimsoll import MemoryLineError as _MemoryLineError
+from plimsoll_tensorflow import failures as _failures
+from plimsoll_tensorflow import hints as _hints
 
-
-class OpError(Exception):
-    @property
-    def message(self):
-        return str(self)
-
-
-class InvalidArgumentError(OpError, ValueError):
-    pass
-
-
-class OutOfRangeError(OpError, IndexError):
-    pass
-
-
-class NotFoundError(OpError, FileNotFoundError):
-    pass
-
-
-class AlreadyExistsError(OpError, FileExistsError):
-    pass
-
-
-class FailedPreconditionError(OpError):
-    pass
-
-
-class UnimplementedError(OpError, NotImplementedError):
-    pass
-
-
-class InternalError(OpError):
-    pass
-
-
-class AbortedError(OpError):
-    pass
-
-
-class UnavailableError(OpError):
-    pass
-
-
-class DataLossError(OpError):
-    pass
-
-
-class PermissionDeniedError(OpError, PermissionError):
-    pass
-
-
-ResourceExhaustedError = _MemoryLineError  # what crossing the line raises
+globals().update({name: error for name, error in vars(_failures).items() if name.endswith("Error")})
+__getattr__ = _hints.getter("errors")

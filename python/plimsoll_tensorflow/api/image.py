@@ -9,4 +9,5 @@ random_flip_left_right, random_flip_up_down = _images.random_flip_left_right, _i
 decode_jpeg = decode_png = decode_bmp = decode_gif = _images.decode_image
 adjust_brightness, adjust_contrast, adjust_gamma = _images.adjust_brightness, _images.adjust_contrast, _images.adjust_gamma
 random_crop = _images.random_crop
+globals().update({name: f for name, f in vars(_images).items() if name.startswith("stateless_")})
 __getattr__ = _hints.getter("image")

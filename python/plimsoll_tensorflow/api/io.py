@@ -11,6 +11,20 @@ from plimsoll_tensorflow.records import TFRecordWriter  # noqa: F401
 
 decode_image, decode_jpeg, decode_png, decode_bmp, decode_gif = (_images.decode_image,) * 5
 encode_jpeg, encode_png = _images.encode_jpeg, _images.encode_png
+decode_and_crop_jpeg, extract_jpeg_shape, is_jpeg = _images.decode_and_crop_jpeg, _images.extract_jpeg_shape, _images.is_jpeg
+
+
+def encode_base64(input, pad=False, name=None):
+    """Of the alphabet for addresses, as TensorFlow's."""
+    import base64
+
+    return _ops.map_text(lambda s: base64.urlsafe_b64encode(s) if pad else base64.urlsafe_b64encode(s).rstrip(b"="), input)
+
+
+def decode_base64(input, name=None):
+    import base64
+
+    return _ops.map_text(lambda s: base64.urlsafe_b64decode(s + b"=" * (-len(s) % 4)), input)
 
 
 

@@ -10,7 +10,8 @@ global_norm = _ops.global_norm
 
 
 def solve(matrix, rhs, adjoint=False, name=None):
-    return _k.solve(_tensor(matrix), _tensor(rhs))
+    a = _tensor(matrix)
+    return _k.solve(_k.swapaxes(a, -1, -2) if adjoint else a, _tensor(rhs))
 
 
 def svd(tensor, full_matrices=False, compute_uv=True, name=None):
@@ -27,7 +28,8 @@ def eigh(tensor, name=None):
 
 
 def diag(diagonal, name="diag", **options):
-    return _k.diag(_tensor(diagonal))
+    d = _tensor(diagonal)
+    return _k.expand_dims(d, -1) * _k.eye(d.shape[-1], dtype=d.dtype.name)
 
 
 def diag_part(input, name="diag_part", **options):
@@ -57,6 +59,93 @@ def matrix_transpose(a, name=None, conjugate=False):
 def normalize(tensor, ord="euclidean", axis=None, name=None):
     length = _ops.norm(tensor, ord, axis, keepdims=True)
     return _tensor(tensor) / length, length
+
+
+def logdet(matrix, name=None):
+    """Of positive definite matrices, by Cholesky as in TensorFlow."""
+    return 2.0 * _k.sum(_k.log(diag_part(_k.cholesky(_tensor(matrix)))), axis=-1)
+
+
+def slogdet(input, name=None):
+    from collections import namedtuple
+
+    return namedtuple("LogMatrixDeterminant", "sign log_abs_determinant")(*_k.slogdet(_tensor(input)))
+
+
+def eigvalsh(tensor, name=None):
+    return _k.eigh(_tensor(tensor))[0]
+
+
+def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
+    a = _tensor(matrix)
+    return _k.solve_triangular(_k.swapaxes(a, -1, -2) if adjoint else a, _tensor(rhs), lower=lower != adjoint)
+
+
+def cholesky_solve(chol, rhs, name=None):
+    return triangular_solve(chol, triangular_solve(chol, rhs), adjoint=True)
+
+
+def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
+    """By the normal equations, which `fast` means in TensorFlow too."""
+    a, b = _tensor(matrix), _tensor(rhs)
+    turned = _k.swapaxes(a, -1, -2)
+    return _k.solve(_k.matmul(turned, a) + l2_regularizer * _k.eye(a.shape[-1], dtype=a.dtype.name), _k.matmul(turned, b))
+
+
+def pinv(a, rcond=None, validate_args=False, name=None):
+    x = _tensor(a)
+    u, s, v = _k.svd(x, full_matrices=False)
+    small = (10.0 * max(x.shape[-2:]) * float(_ops.np.finfo(x.dtype.as_numpy_dtype).eps) if rcond is None else rcond) * _k.max(s, -1, keepdims=True)
+    inverse = _k.where(s > small, 1.0 / _k.where(s > small, s, 1.0), 0.0)
+    return _k.matmul(_k.swapaxes(v, -1, -2) * _k.expand_dims(inverse, -2), _k.swapaxes(u, -1, -2))
+
+
+def matrix_rank(a, tol=None, validate_args=False, name=None):
+    x = _tensor(a)
+    s = _k.svd(x, compute_uv=False)
+    small = float(_ops.np.finfo(x.dtype.as_numpy_dtype).eps) * max(x.shape[-2:]) * _k.max(s, -1, keepdims=True) if tol is None else tol
+    return _ops.cast(_k.sum(_k.cast(s > small, "int32"), -1), "int32")
+
+
+def cross(a, b, name=None):
+    return _k.cross(*_ops.pair(a, b))
+
+
+def adjoint(matrix, name=None):
+    return _k.conj(_k.swapaxes(_tensor(matrix), -1, -2))
+
+
+def set_diag(input, diagonal, name="set_diag", **options):
+    x, d = _ops.pair(input, diagonal)
+    return _k.where(_ops.to_tensor(_ops.np.eye(*x.shape[-2:], dtype=bool)), _k.expand_dims(d, -1) if x.shape[-2] == d.shape[-1] else _k.expand_dims(d, -2), x)
+
+
+def tensor_diag(diagonal, name=None):
+    return _k.diag(_tensor(diagonal))
+
+
+def tensor_diag_part(input, name=None):
+    return _k.diagonal(_tensor(input))
+
+
+def expm(input, name=None):
+    """Scaling and squaring with a Taylor series, whose rest is below float64's last digit."""
+    x = _tensor(input)
+    squarings = max(0, int(_ops.np.ceil(_ops.np.log2(max(float(_k.max(_k.sum(_k.abs(x), -1))), 1e-30)))) + 1)
+    x = x / 2.0**squarings
+    term = total = _k.broadcast_to(_k.eye(x.shape[-1], dtype=x.dtype.name), x.shape)
+    for i in range(1, 19):
+        term = _k.matmul(term, x) / float(i)
+        total = total + term
+    for _ in range(squarings):
+        total = _k.matmul(total, total)
+    return total
+
+
+def sqrtm(input, name=None):
+    """Of symmetric matrices."""
+    values, vectors = _k.eigh(_tensor(input))
+    return _k.matmul(vectors * _k.expand_dims(_k.sqrt(values), -2), _k.swapaxes(vectors, -1, -2))
 
 
 __getattr__ = _hints.getter("linalg")

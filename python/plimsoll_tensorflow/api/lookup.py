@@ -3,6 +3,7 @@ import numpy as _np
 
 from plimsoll_tensorflow import hints as _hints
 from plimsoll_tensorflow.dtypes import as_dtype as _as_dtype
+from plimsoll_tensorflow.fingerprint import fingerprint64 as _fingerprint64
 from plimsoll_tensorflow.ops import tensor as _tensor
 from plimsoll_tensorflow.tensor import StringTensor as _StringTensor
 from plimsoll_tensorflow.tensor import to_tensor as _to_tensor
@@ -56,6 +57,26 @@ class StaticHashTable:
         return _to_tensor(_np.asarray(len(self._pairs), "int64"))
 
 
+class StaticVocabularyTable(StaticHashTable):
+    """Words that are not in it go to one of num_oov_buckets, by TensorFlow's hash of them."""
+
+    def __init__(self, initializer, num_oov_buckets, lookup_key_dtype=None, name=None, experimental_is_anonymous=False):
+        super().__init__(initializer, -1)
+        self._buckets = num_oov_buckets
+
+    def lookup(self, keys, name=None):
+        given, found = _array(keys), _np.asarray(super().lookup(keys)).copy()
+        for at in zip(*_np.nonzero(found == -1)):
+            key = given[at] if isinstance(given[at], bytes) else str(given[at]).encode()
+            found[at] = len(self._pairs) + _fingerprint64(key) % self._buckets
+        return _to_tensor(found)
+
+    __getitem__ = lookup
+
+    def size(self, name=None):
+        return _to_tensor(_np.asarray(len(self._pairs) + self._buckets, "int64"))
+
+
 class MutableHashTable(StaticHashTable):
     def __init__(self, key_dtype, value_dtype, default_value, name="MutableHashTable", **options):
         self.key_dtype, self.value_dtype, self._pairs = _as_dtype(key_dtype), _as_dtype(value_dtype), {}
@@ -71,6 +92,14 @@ class MutableHashTable(StaticHashTable):
     def export(self, name=None):
         keys, values = list(self._pairs), list(self._pairs.values())
         return _tensor(keys, self.key_dtype), _tensor(values, self.value_dtype)
+
+
+class experimental:
+    MutableHashTable = MutableHashTable
+
+    class DenseHashTable(MutableHashTable):
+        def __init__(self, key_dtype, value_dtype, default_value, empty_key=None, deleted_key=None, **options):
+            super().__init__(key_dtype, value_dtype, default_value)
 
 
 __getattr__ = _hints.getter("lookup")

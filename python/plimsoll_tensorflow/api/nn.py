@@ -103,6 +103,66 @@ def avg_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
     return _k.average_pool(_tensor(input), _inner(ksize), _inner(strides), _same(padding))
 
 
+def _pool(function, dims):
+    def pool(input, ksize, strides, padding, data_format=None, name=None):
+        size = lambda s: s if isinstance(s, int) else tuple(s)[1:-1] if len(s) == dims + 2 else tuple(s) if len(s) == dims else s[0]
+        return function(_tensor(input), size(ksize), size(strides), _same(padding))
+
+    return pool
+
+
+max_pool1d, max_pool3d, avg_pool1d, avg_pool3d = _pool(_k.max_pool, 1), _pool(_k.max_pool, 3), _pool(_k.average_pool, 1), _pool(_k.average_pool, 3)
+
+
+def conv3d(input, filters, strides, padding, data_format="NDHWC", dilations=1, name=None):
+    inner = lambda s: tuple(s)[1:-1] if isinstance(s, (list, tuple)) and len(s) == 5 else s
+    return _k.conv(_tensor(input), _tensor(filters), inner(strides), _same(padding), dilation_rate=inner(dilations))
+
+
+def convolution(input, filters, strides=1, padding="VALID", data_format=None, dilations=1, name=None):
+    return _k.conv(_tensor(input), _tensor(filters), 1 if strides is None else strides, _same(padding), dilation_rate=1 if dilations is None else dilations)
+
+
+def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding, data_format=None, dilations=1, name=None):
+    return _k.separable_conv(_tensor(input), _tensor(depthwise_filter), _tensor(pointwise_filter), _inner(strides), _same(padding), dilation_rate=1 if dilations is None else dilations)
+
+
+def atrous_conv2d(value, filters, rate, padding, name=None):
+    return _k.conv(_tensor(value), _tensor(filters), 1, _same(padding), dilation_rate=rate)
+
+
+def crelu(features, axis=-1, name=None):
+    x = _tensor(features)
+    return _k.concatenate([_k.relu(x), _k.relu(-x)], axis)
+
+
+def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
+    z, c = _tensor(targets), _tensor(log_input)
+    if compute_full_loss:
+        raise NotImplementedError("[tf.nn.log_poisson_loss] expected compute_full_loss=False")
+    return _k.exp(c) - c * z
+
+
+def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None):
+    """One replica here, so that its batch is the whole batch."""
+    losses = _tensor(per_example_loss)
+    losses = losses if sample_weight is None else losses * sample_weight
+    return _k.sum(losses) / float(losses.shape[0] if global_batch_size is None else _ops.static(global_batch_size))
+
+
+def scale_regularization_loss(regularization_loss):
+    return _k.sum(_tensor(regularization_loss))
+
+
+def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
+    x, weights = _ops.pair(x, frequency_weights)
+    weights = _k.broadcast_to(weights, x.shape)
+    total = _k.sum(weights, axes, keepdims=True)
+    mean = _k.sum(x * weights, axes, keepdims=True) / total
+    variance = _k.sum(weights * _k.square(x - mean), axes, keepdims=True) / total
+    return (mean, variance) if keepdims else (_k.squeeze(mean, tuple(_ops.np.atleast_1d(axes).tolist())), _k.squeeze(variance, tuple(_ops.np.atleast_1d(axes).tolist())))
+
+
 def depth_to_space(input, block_size, data_format="NHWC", name=None):
     return _k.depth_to_space(_tensor(input), block_size, _channels(data_format))
 

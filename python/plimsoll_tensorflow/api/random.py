@@ -102,6 +102,25 @@ def stateless_uniform(shape, seed, minval=0, maxval=None, dtype="float32", name=
     return _uniform(_ops.shape_list(shape), minval, maxval, _ops.as_dtype(dtype), _pair(seed))
 
 
+def stateless_truncated_normal(shape, seed, mean=0.0, stddev=1.0, dtype="float32", name=None, alg=None):
+    return _keras.random.truncated_normal(_ops.shape_list(shape), mean, stddev, _float(dtype), seed=_pair(seed))
+
+
+def stateless_categorical(logits, num_samples, seed, dtype="int64", name=None):
+    return _keras.random.categorical(_ops.tensor(logits), num_samples, _float(dtype), seed=_pair(seed))
+
+
+def stateless_gamma(shape, seed, alpha, beta=None, dtype="float32", name=None):
+    return _keras.random.gamma(_ops.shape_list(shape), alpha, _float(dtype), seed=_pair(seed)) / (1.0 if beta is None else beta)
+
+
+def poisson(shape, lam, dtype="float32", seed=None, name=None):
+    """Drawn by NumPy; shape + lam's shape, as in TensorFlow."""
+    rate = _np.asarray(_ops.tensor(lam))
+    numbers = _np.random.default_rng(int(_np.asarray(_keras.random.randint((), 0, 2**31 - 1, "int32", seed=generator_for(seed)))))
+    return _ops.to_tensor(numbers.poisson(rate, (*_ops.shape_list(shape), *rate.shape)).astype(_ops.as_dtype(dtype).as_numpy_dtype))
+
+
 class Generator:
     def __init__(self, seed=None):
         self._seed = _keras.random.SeedGenerator(seed)

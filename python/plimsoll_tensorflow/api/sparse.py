@@ -1,4 +1,7 @@
+import plimsoll_tensorflow.sparse_tensor as _sparse
 from plimsoll_tensorflow import hints as _hints
-from plimsoll_tensorflow.sparse_tensor import SparseTensor, from_dense, reduce_sum, reorder, sparse_dense_matmul, to_dense  # noqa: F401
+from plimsoll_tensorflow.sparse_tensor import SparseTensor  # noqa: F401
 
+globals().update({name: f for name, f in vars(_sparse).items() if getattr(f, "__module__", "") == _sparse.__name__ and not name.startswith("_")})
+maximum, minimum = _sparse.maximum, _sparse.minimum
 __getattr__ = _hints.getter("sparse")

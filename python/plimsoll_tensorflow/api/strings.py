@@ -13,6 +13,8 @@ from plimsoll_tensorflow.tensor import to_tensor as _to_tensor
 
 
 def _each(function, x, kind=None):
+    if isinstance(x, _RaggedTensor):
+        return x.map_values(lambda v: _each(function, v, kind))
     array = _StringTensor(x).array
     made = [function(value) for value in array.reshape(-1)]
     if kind is not None:
@@ -59,6 +61,10 @@ def _python_pattern(pattern):
 
 
 def join(inputs, separator="", name=None):
+    if any(isinstance(x, _RaggedTensor) for x in inputs):
+        rows = [[_StringTensor(r) for r in x.rows] if isinstance(x, _RaggedTensor) else [x] for x in inputs]
+        count = max(map(len, rows))
+        return _RaggedTensor([join([r[i if len(r) > 1 else 0] for r in rows], separator) for i in range(count)])
     arrays = _np.broadcast_arrays(*[_StringTensor(x).array for x in inputs])
     out = _np.empty(arrays[0].shape, object)
     out.reshape(-1)[:] = [separator.encode().join(parts) for parts in zip(*[a.reshape(-1) for a in arrays])]
@@ -124,6 +130,50 @@ def format(template, inputs, placeholder="{}", summarize=3, name=None):
     for x in inputs if isinstance(inputs, (list, tuple)) else [inputs]:
         text = text.replace(placeholder, _summary(_np.asarray(_tensor(x)), summarize), 1)
     return _StringTensor(text)
+
+
+def ngrams(data, ngram_width, separator=" ", pad_values=None, padding_width=None, preserve_short_sequences=False, name=None):
+    sep = separator.encode() if isinstance(separator, str) else separator
+    widths = [ngram_width] if isinstance(ngram_width, int) else list(ngram_width)
+    ends = () if pad_values is None else (pad_values, pad_values) if isinstance(pad_values, (str, bytes)) else pad_values
+    ends = [v.encode() if isinstance(v, str) else v for v in ends]
+
+    def row(words):
+        found = []
+        for n in widths:
+            around = (n - 1 if padding_width is None else min(padding_width, n - 1)) if ends else 0
+            padded = [ends[0]] * around + list(words) + [ends[1]] * around if around else list(words)
+            made = [sep.join(padded[i : i + n]) for i in range(len(padded) - n + 1)]
+            found += made or ([sep.join(padded)] if preserve_short_sequences and len(padded) else [])
+        return _np.array([*found, None], object)[:-1]
+
+    if isinstance(data, _RaggedTensor):
+        return _RaggedTensor([row(r) for r in data.rows])
+    array = _StringTensor(data).array
+    return _StringTensor(row(array)) if array.ndim == 1 else _StringTensor(_np.stack([row(r) for r in array]))
+
+
+def unicode_decode(input, input_encoding, errors="replace", replacement_char=65533, name=None, **options):
+    points = lambda text: _np.array([ord(c) for c in text.decode(input_encoding, errors)], "int32")
+    array = _StringTensor(input).array
+    return _to_tensor(points(array[()])) if array.ndim == 0 else _RaggedTensor([points(t) for t in array])
+
+
+def unicode_encode(input, output_encoding, errors="replace", name=None, **options):
+    text = lambda row: "".join(map(chr, _np.asarray(row).tolist())).encode(output_encoding)
+    if isinstance(input, _RaggedTensor):
+        return _StringTensor(_np.array([text(r) for r in input.rows] + [None], object)[:-1])
+    codes = _np.asarray(_tensor(input))
+    return _StringTensor(text(codes)) if codes.ndim == 1 else _StringTensor(_np.array([text(r) for r in codes] + [None], object)[:-1])
+
+
+def unicode_transcode(input, input_encoding, output_encoding, errors="replace", name=None, **options):
+    return _each(lambda s: s.decode(input_encoding, errors).encode(output_encoding, errors), input)
+
+
+def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=None):
+    words, ids = _StringTensor(inputs).array, _np.asarray(_tensor(segment_ids))
+    return _StringTensor([separator.encode().join(words[ids == i]) for i in range(int(num_segments))])
 
 
 __getattr__ = _hints.getter("strings")

@@ -8,6 +8,7 @@ import numpy as np
 from keras import tree
 
 from plimsoll_tensorflow.dataset import seeds
+from plimsoll_tensorflow.dataset.grouping import Grouping
 from plimsoll_tensorflow.dataset.prefetch import ahead
 from plimsoll_tensorflow.dataset.sources import Sources
 from plimsoll_tensorflow.dataset.structures import (
@@ -19,7 +20,7 @@ from plimsoll_tensorflow.tensor import to_tensor
 AUTOTUNE = -1
 
 
-class Dataset(Sources):
+class Dataset(Sources, Grouping):
     def __init__(self, make, size=UNKNOWN, spec=None, batched=False, kind="Dataset"):
         """make() gives an iterator of elements; `batched`: the first size of elements may differ; `kind`: as it is printed."""
         self._make, self._size, self._spec, self._batched, self._kind = make, size, spec, batched, kind
@@ -36,7 +37,7 @@ class Dataset(Sources):
 
     def map(self, map_func, num_parallel_calls=None, deterministic=None, synchronous=None, use_unbounded_threadpool=False, name=None):
         traced = Traced(map_func)
-        return self._then("MapDataset", lambda it: (traced(x) for x in it), keep_spec=False)
+        return self._then("MapDataset", lambda it: map(traced, it), keep_spec=False)
 
     def filter(self, predicate, name=None):
         traced = Traced(predicate)
@@ -80,8 +81,8 @@ class Dataset(Sources):
             most = [max(p.shape[a] for p in parts) for a in range(parts[0].ndim)]
             sizes = [m if shape is None or shape[a] in (None, -1) else shape[a] for a, m in enumerate(most)]
             out = np.full((len(parts), *sizes), b"" if parts[0].dtype == object and value is None else 0 if value is None else value, parts[0].dtype)
-            for row, p in zip(out, parts):
-                row[tuple(slice(0, n) for n in p.shape)] = p
+            for i, p in enumerate(parts):
+                out[(i, *(slice(0, n) for n in p.shape))] = p[()]
             return out
 
         def make(rows):
@@ -263,7 +264,7 @@ class DatasetSpec:
 
 class Iterator:
     def __init__(self, dataset):
-        self._dataset, self._rows = dataset, iter(dataset._make())
+        self._dataset, self._rows, self.taken = dataset, iter(dataset._make()), 0
 
     element_spec = property(lambda self: self._dataset.element_spec)
 
@@ -271,7 +272,14 @@ class Iterator:
         return self
 
     def __next__(self):
-        return tensors_of(next(self._rows))
+        found = tensors_of(next(self._rows))
+        self.taken += 1
+        return found
+
+    def start_at(self, taken):
+        """From the start again, behind as many elements: what a checkpoint has of an iterator."""
+        self._rows, self.taken = iter(self._dataset._make()), taken
+        collections.deque(itertools.islice(self._rows, taken), 0)
 
     def get_next(self):
         try:
@@ -280,6 +288,31 @@ class Iterator:
             from plimsoll_tensorflow.api.errors import OutOfRangeError
 
             raise OutOfRangeError("End of sequence") from None
+
+    def get_next_as_optional(self):
+        return Optional(next(self, Optional.NOTHING))
+
+
+class Optional:
+    """An element, or that there is none."""
+
+    NOTHING = object()
+
+    def __init__(self, value=NOTHING):
+        self._value = value
+
+    from_value = classmethod(lambda cls, value: cls(value))
+    empty = classmethod(lambda cls, element_spec=None: cls())
+
+    def has_value(self, name=None):
+        return to_tensor(self._value is not Optional.NOTHING)
+
+    def get_value(self, name=None):
+        if self._value is Optional.NOTHING:
+            from plimsoll_tensorflow.api.errors import InvalidArgumentError
+
+            raise InvalidArgumentError("The given optional does not have a value.")
+        return self._value
 
 
 class Options:

@@ -4,6 +4,7 @@ import numpy as np
 from plimsoll_tensorflow.dataset import seeds
 from plimsoll_tensorflow.dataset.structures import INFINITE, UNKNOWN, arrays_of, checked, dtype_of, is_dataset, leaves_of, map_arrays, tupled
 from plimsoll_tensorflow.dtypes import TensorSpec, as_dtype
+from plimsoll_tensorflow.ragged import RaggedTensor
 from plimsoll_tensorflow.tensor import StringTensor, to_tensor, value_of
 
 
@@ -18,12 +19,13 @@ class Sources:
     def from_tensor_slices(tensors, name=None):
         arrays = arrays_of(tensors)
         leaves = leaves_of(arrays)
-        counts = {len(x) if x.ndim else None for x in leaves}
+        counts = {len(x) if len(x.shape) else None for x in leaves}
         if None in counts or len(counts) != 1:
             raise ValueError(f"[from_tensor_slices] expected arrays of one length, got shapes {[x.shape for x in leaves]}")
         count = counts.pop()
         spec = map_arrays(lambda x: TensorSpec(x.shape[1:], dtype_of(x)), arrays)
-        return made(lambda: (map_arrays(lambda x: x[i], arrays) for i in range(count)), count, spec, kind="TensorSliceDataset")
+        row = lambda x, i: x.rows[i] if isinstance(x, RaggedTensor) else x[i]
+        return made(lambda: (map_arrays(lambda x: row(x, i), arrays) for i in range(count)), count, spec, kind="TensorSliceDataset")
 
     @staticmethod
     def from_tensors(tensors, name=None):

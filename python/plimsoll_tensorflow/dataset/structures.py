@@ -5,6 +5,7 @@ from keras_plimsoll.src.tensors import Variable as BackendVariable
 from plimsoll._native import Tensor
 
 from plimsoll_tensorflow.dtypes import TensorShape, TensorSpec, as_dtype
+from plimsoll_tensorflow.ragged import RaggedTensor
 from plimsoll_tensorflow.tensor import StringTensor, to_tensor
 
 
@@ -17,6 +18,8 @@ def is_dataset(x):
 
 
 def as_array(x):
+    if isinstance(x, RaggedTensor):
+        return x
     if isinstance(x, BackendVariable):
         x = x.value
     if isinstance(x, Tensor):
@@ -64,7 +67,7 @@ def leaves_of(structure):
 
 
 def tensors_of(element):
-    return map_arrays(lambda x: x if is_dataset(x) else StringTensor(x) if np.asarray(x).dtype.kind == "O" else to_tensor(x), element)
+    return map_arrays(lambda x: x if is_dataset(x) or isinstance(x, RaggedTensor) else StringTensor(x) if np.asarray(x).dtype.kind == "O" else to_tensor(x), element)
 
 
 def stacked(parts):

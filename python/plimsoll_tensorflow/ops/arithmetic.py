@@ -4,6 +4,7 @@ from keras import ops as k
 from keras_plimsoll.src.tensors import cast as backend_cast
 
 from plimsoll_tensorflow.ops.operands import binary, pair, reduction, tensor, unary
+from plimsoll_tensorflow.ragged import install_operators
 from plimsoll_tensorflow.tensor import operand
 
 
@@ -85,7 +86,7 @@ def _cumulated(function, neutral, x, axis, exclusive, reverse):
 
 
 REDUCTIONS = {
-    "reduce_sum": reduction(k.sum, True), "reduce_mean": reduction(lambda x, **o: backend_cast(k.mean(x, **o), x.dtype)), "reduce_max": reduction(k.max),
+    "reduce_sum": reduction(k.sum, True), "reduce_mean": reduction(lambda x, **o: backend_cast(k.mean(x, **o), x.dtype), named="mean"), "reduce_max": reduction(k.max),
     "reduce_min": reduction(k.min), "reduce_prod": reduction(k.prod, True), "reduce_any": reduction(k.any), "reduce_all": reduction(k.all),
     "reduce_std": reduction(k.std), "reduce_variance": reduction(k.var), "reduce_logsumexp": reduction(k.logsumexp),
 }
@@ -107,3 +108,8 @@ BINARY = {name: binary(function) for name, function in {
 MATH_BINARY = {name: binary(function) for name, function in {
     "floordiv": k.floor_divide, "floormod": k.mod, "mod": k.mod, "logical_xor": k.logical_xor,
 }.items()}
+
+install_operators({"add": BINARY["add"], "sub": BINARY["subtract"], "mul": BINARY["multiply"], "truediv": BINARY["truediv"], "pow": BINARY["pow"],
+                   "floordiv": MATH_BINARY["floordiv"], "mod": MATH_BINARY["mod"], "eq": BINARY["equal"], "ne": BINARY["not_equal"],
+                   "lt": BINARY["less"], "le": BINARY["less_equal"], "gt": BINARY["greater"], "ge": BINARY["greater_equal"],
+                   "and": BINARY["logical_and"], "or": BINARY["logical_or"]}, {"neg": UNARY["negative"], "invert": UNARY["logical_not"], "abs": UNARY["abs"]})

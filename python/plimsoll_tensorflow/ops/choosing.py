@@ -10,11 +10,14 @@ from keras_plimsoll.src.tensors import cast as backend_cast
 
 from plimsoll_tensorflow.dtypes import as_dtype
 from plimsoll_tensorflow.ops.operands import pair, shape_list, tensor
+from plimsoll_tensorflow.ragged import RaggedTensor
 from plimsoll_tensorflow.tensor import StringTensor, to_tensor
 
 
 def cast(x, dtype, name=None):
     dtype = as_dtype(dtype)
+    if isinstance(x, RaggedTensor):
+        return x.map_values(lambda v: cast(v, dtype))
     if isinstance(x, keras.KerasTensor):
         return k.cast(x, dtype.name)
     x = tensor(x)
@@ -22,6 +25,9 @@ def cast(x, dtype, name=None):
 
 
 def where(condition, x=None, y=None, name=None):
+    if isinstance(condition, RaggedTensor) and x is not None:
+        flat = lambda v: v.flat_values if isinstance(v, RaggedTensor) else v
+        return condition.map_values(lambda c: where(c, flat(x), flat(y)))
     condition = tensor(condition)
     if x is None:
         return to_tensor(np.argwhere(np.asarray(condition)).astype("int64"))
@@ -30,6 +36,10 @@ def where(condition, x=None, y=None, name=None):
 
 
 def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
+    if isinstance(params, RaggedTensor):
+        return RaggedTensor([params.rows[int(i)] for i in np.asarray(tensor(indices)).ravel()])
+    if isinstance(indices, RaggedTensor):
+        return indices.map_values(lambda v: gather(params, v, axis=axis))
     x, indices = tensor(params), tensor(indices)
     if isinstance(x, StringTensor):
         return StringTensor(np.take(x.array, np.asarray(indices), axis or 0))

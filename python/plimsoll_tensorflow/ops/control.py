@@ -11,6 +11,7 @@ from plimsoll._native import Tensor
 
 from plimsoll_tensorflow import tape
 from plimsoll_tensorflow.ops.operands import tensor
+from plimsoll_tensorflow.ragged import RaggedTensor
 from plimsoll_tensorflow.ops.shapes import stack
 from plimsoll_tensorflow.ops.choosing import cast
 from plimsoll_tensorflow.tensor import StringTensor
@@ -65,6 +66,9 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
 
 def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True, name=None,
            fn_output_signature=None):
+    if isinstance(elems, RaggedTensor):
+        rows = [fn(row) for row in elems]
+        return RaggedTensor([r.array if isinstance(r, StringTensor) else np.asarray(r) for r in rows]) if rows[0].ndim else stack(rows)
     flat = keras.tree.flatten(elems)
     rows = [fn(keras.tree.pack_sequence_as(elems, [tensor(x)[i] for x in flat]) if keras.tree.is_nested(elems) else tensor(elems)[i])
             for i in builtins.range(len(tensor(flat[0])))]

@@ -6,7 +6,7 @@ from keras_plimsoll.src.tensors import cast as backend_cast
 from plimsoll._native import Tensor
 
 from plimsoll_tensorflow.dtypes import as_dtype
-from plimsoll_tensorflow.ops.operands import shape_list, static, tensor
+from plimsoll_tensorflow.ops.operands import on_rows, shape_list, static, tensor
 from plimsoll_tensorflow.tensor import StringTensor, is_text, text_tensor, to_tensor
 
 
@@ -33,14 +33,18 @@ def ones(shape, dtype="float32", name=None):
 
 
 def _like(make):
-    return lambda input, dtype=None, name=None: make(tensor(input), None if dtype is None else as_dtype(dtype).name)
+    def like(input, dtype=None, name=None):
+        return make(tensor(input), None if dtype is None else as_dtype(dtype).name)
+
+    return on_rows(like)
 
 
 zeros_like, ones_like = _like(lambda x, d: k.zeros_like(x, dtype=d)), _like(lambda x, d: k.ones_like(x, dtype=d))
 
 
 def fill(dims, value, name=None):
-    return k.broadcast_to(tensor(value), shape_list(dims))
+    x = tensor(value)
+    return StringTensor(np.broadcast_to(x.array, shape_list(dims))) if isinstance(x, StringTensor) else k.broadcast_to(x, shape_list(dims))
 
 
 def eye(num_rows, num_columns=None, batch_shape=None, dtype="float32", name=None):

@@ -1,10 +1,13 @@
 """What the functions are given: tensors, variables, arrays and numbers become tensors; shapes and axes become ints."""
+import functools
+
 import keras
 import numpy as np
 from keras_plimsoll.src.tensors import Variable as BackendVariable
 from keras_plimsoll.src.tensors import cast as backend_cast
 from plimsoll._native import Tensor
 
+from plimsoll_tensorflow.ragged import RaggedTensor
 from plimsoll_tensorflow.tensor import StringTensor, operand, to_tensor
 
 
@@ -31,24 +34,44 @@ def unary(function):
     """Under the name that Keras saves an activation by."""
 
     def call(x, name=None):
-        return function(tensor(x))
+        return x.map_values(call) if isinstance(x, RaggedTensor) else function(tensor(x))
 
     call.__name__ = call.__qualname__ = function.__name__
     return call
 
 
 def binary(function):
-    return lambda x, y, name=None: function(*pair(x, y))
+    def call(x, y, name=None):
+        if isinstance(x, RaggedTensor):
+            return x.combined(call, y)
+        return y.combined(call, x, True) if isinstance(y, RaggedTensor) else function(*pair(x, y))
+
+    return call
 
 
-def reduction(function, keeps_dtype=False):
+def reduction(function, keeps_dtype=False, named=None):
     def reduce(input_tensor, axis=None, keepdims=False, name=None):
+        if isinstance(input_tensor, RaggedTensor):
+            if function.__name__ == "mean" or named == "mean":
+                input_tensor = input_tensor.map_values(lambda v: v if v.dtype.is_floating else backend_cast(v, "float64"))
+            return input_tensor.reduced(reduce, axis, keepdims)
         x = tensor(input_tensor)
         axis = tuple(int(a) for a in np.asarray(axis).ravel()) if isinstance(axis, (Tensor, np.ndarray, list)) else axis
         y = function(x, axis=axis, keepdims=keepdims)
         return backend_cast(y, x.dtype) if keeps_dtype and isinstance(y, Tensor) and y.dtype != x.dtype else y
 
+    reduce.__name__ = named or function.__name__
     return reduce
+
+
+def on_rows(function):
+    """A function of one tensor first, which a ragged one passes through value by value."""
+
+    @functools.wraps(function)
+    def call(x, *args, **kwargs):
+        return x.map_values(lambda v: function(v, *args, **kwargs)) if isinstance(x, RaggedTensor) else function(x, *args, **kwargs)
+
+    return call
 
 
 def static(numbers):

@@ -7,6 +7,7 @@ from keras import ops as k
 
 from plimsoll_tensorflow.dtypes import TensorShape, as_dtype
 from plimsoll_tensorflow.ops.operands import shape_list, static, tensor
+from plimsoll_tensorflow.ragged import RaggedTensor
 from plimsoll_tensorflow.tensor import StringTensor, to_tensor
 
 
@@ -56,7 +57,22 @@ def transpose(a, perm=None, conjugate=False, name="transpose"):
     return k.transpose(tensor(a), None if perm is None else shape_list(perm))
 
 
+def _ragged_concat(values, axis):
+    rows = [v.rows if isinstance(v, RaggedTensor) else RaggedTensor.from_tensor(v).rows if not isinstance(v, (list, tuple)) else _rows_of(v) for v in values]
+    if axis % 2 == 0:
+        return RaggedTensor([row for part in rows for row in part])
+    return RaggedTensor([np.concatenate(parts) for parts in zip(*rows)])
+
+
+def _rows_of(lists):
+    from plimsoll_tensorflow.api.ragged import constant
+
+    return constant(lists).rows
+
+
 def concat(values, axis, name="concat"):
+    if isinstance(values, (list, tuple)) and any(isinstance(v, RaggedTensor) for v in values):
+        return _ragged_concat(values, axis)
     values = [tensor(v) for v in values] if isinstance(values, (list, tuple)) else [tensor(values)]
     if isinstance(values[0], StringTensor):
         return StringTensor(np.concatenate([v.array for v in values], axis))
@@ -83,6 +99,9 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
 
 
 def tile(input, multiples, name=None):
+    if isinstance(input, RaggedTensor):
+        down, across = shape_list(multiples)
+        return RaggedTensor([np.concatenate([row] * across) for row in input.rows] * down)
     return k.tile(tensor(input), shape_list(multiples))
 
 

@@ -70,6 +70,21 @@ def test_strings_into_a_model_are_refused_with_the_way_out():
         model.fit(Dataset.from_tensor_slices((["a", "b"], [0.0, 1.0])).batch(2), verbose=0)
 
 
+def test_a_model_that_begins_with_a_layer_for_text_trains_on_strings():
+    lookup = keras.layers.StringLookup(vocabulary=["a", "b"], output_mode="multi_hot")
+    model = keras.Sequential([keras.Input((1,), dtype="string"), lookup, keras.layers.Dense(1, kernel_initializer="zeros")])
+    model.compile(keras.optimizers.SGD(0.5), "mse")
+    losses = model.fit(Dataset.from_tensor_slices((["a", "b"], [0.0, 1.0])).batch(2), epochs=20, verbose=0).history["loss"]
+    assert losses[-1] < 0.01 * losses[0]
+    assert model.predict(np.array(["a", "b"]), verbose=0).round().ravel().tolist() == [0.0, 1.0]
+
+
+def test_files_of_elements_come_back(tmp_path):
+    ds = Dataset.from_tensor_slices({"x": [1.0, 2.0], "name": ["one", "two words"]})
+    ds.save(str(tmp_path))
+    assert [(float(e["x"]), e["name"].numpy()) for e in Dataset.load(str(tmp_path))] == [(1.0, b"one"), (2.0, b"two words")]
+
+
 def test_arrays_of_different_lengths_are_refused():
     with pytest.raises(ValueError, match="expected arrays of one length"):
         Dataset.from_tensor_slices((np.ones(3), np.ones(4)))

@@ -42,6 +42,16 @@ class Session:
 InteractiveSession = Session
 
 
+class SummaryMetadata:
+    """What Keras's TensorBoard callback fills in."""
+
+    class PluginData:
+        plugin_name, content = "", b""
+
+    def __init__(self):
+        self.plugin_data = SummaryMetadata.PluginData()
+
+
 class logging:
     DEBUG, INFO, WARN, ERROR, FATAL = _logging.DEBUG, _logging.INFO, _logging.WARNING, _logging.ERROR, _logging.CRITICAL
 
