@@ -2,6 +2,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include "common/json.h"
@@ -77,16 +78,44 @@ Json layer_json(const std::string& class_name, Json config, const YAML::Node& it
   return {{"class_name", class_name}, {"config", std::move(config)}};
 }
 
+Json layer_of(const YAML::Node& item, Values& values);
+
+// Arguments that hold layers: a wrapper's own, the cells of an RNN.
+bool holds_layers(const std::string& argument) {
+  return argument == "layer" || argument == "backward_layer" || argument == "cell" || argument == "cells";
+}
+Json inner_layers(const YAML::Node& node, Values& values) {
+  if (!node.IsSequence()) return layer_of(node, values);
+  Json list = Json::array();
+  for (const YAML::Node& one : node) list.push_back(layer_of(one, values));
+  return list;
+}
+// "Bidirectional: {LSTM: 6}", "TimeDistributed: Flatten", "StackedRNNCells: [{LSTMCell: 4}, {GRUCell: 3}]".
+bool is_inner_alone(const YAML::Node& node, const std::string& first) {
+  if (!holds_layers(first) || node.IsNull()) return false;
+  if (!node.IsMap()) return true;
+  const std::vector<std::string> known = object_names(Family::layer);
+  return node.size() == 1 &&
+         std::find(known.begin(), known.end(), node.begin()->first.as<std::string>()) != known.end();
+}
+
 Json layer_of(const YAML::Node& item, Values& values) {
   if (item.IsScalar()) return layer_json(item.as<std::string>(), Json::object(), item, values);
   if (!item.IsMap() || item.size() != 1)
     bad(values.place(), item.Mark(), "expected a layer, such as 'Dense: {units: 10}'");
   const auto pair = *item.begin();
   const std::string name = pair.first.as<std::string>();
-  Json config = values.of(pair.second);
+  Json config = values.of(pair.second);  // all of it, which bounds how deep and how much there is
   if (config.is_null()) config = Json::object();
-  if (!config.is_object()) {
-    const std::string first = first_argument(Family::layer, name);
+  const std::string first = first_argument(Family::layer, name);
+  if (is_inner_alone(pair.second, first)) {
+    config = Json{{first, inner_layers(pair.second, values)}};
+  } else if (config.is_object()) {
+    for (const auto& argument : pair.second) {
+      const std::string key = argument.first.as<std::string>();
+      if (holds_layers(key) && !argument.second.IsNull()) config[key] = inner_layers(argument.second, values);
+    }
+  } else {
     if (first.empty()) bad(values.place(), item.Mark(), name + " takes no argument");
     config = Json{{first, config}};
   }
@@ -143,9 +172,16 @@ std::string json_of_yaml(const std::string& text, const std::string& place) try 
 
 Model open_model(const std::filesystem::path& path) {
   const std::string suffix = path.extension().string();
-  if (suffix == ".yaml" || suffix == ".yml")
-    return model_from_json(json_of_yaml(read_text(path), path.string()));
-  return load_model(path);
+  if (suffix != ".yaml" && suffix != ".yml") return load_model(path);
+  const std::string json = json_of_yaml(read_text(path), path.string());
+  try {
+    return model_from_json(json);
+  } catch (const Error& e) {  // it knows of no file
+    constexpr std::string_view kPlace = "[model_from_json] ";
+    std::string_view said = e.what();
+    if (said.starts_with(kPlace)) said.remove_prefix(kPlace.size());
+    throw Error(e.kind(), path.string(), said);
+  }
 }
 
 }  // namespace plimsoll::cli

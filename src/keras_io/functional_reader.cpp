@@ -181,8 +181,13 @@ class FunctionalReader {
     }
   }
 
+  // null, or nothing but nulls: the masks that Keras hands to a model inside with several inputs.
+  static bool says_nothing(const Json& value) {
+    return value.is_structured() ? std::all_of(value.begin(), value.end(), says_nothing) : value.is_null();
+  }
+
   void add_option(const Entry& e, const std::string& name, const Json& value, CallOptions& options) const {
-    if (value.is_null() || name == "inputs" || name == "query" || name == "value" || name == "key") return;
+    if (says_nothing(value) || name == "inputs" || name == "query" || name == "value" || name == "key") return;
     if (name == "training" && find(*e.json, "module")) return;  // Keras 3 puts the model's own in its place
     if (const Json* history = history_of(value)) {
       options.tensors.emplace_back(name, symbol(reference(*history)));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/log.h"
 #include "keras_io/json.h"
 #include "layers/base/json_parts.h"
 #include "keras_io/network_config.h"
@@ -85,6 +86,18 @@ std::shared_ptr<LayerBase> make_of_class(const Json& json) {
   }
 }
 
+// Keras saves the sum of a weight and its low-rank change as the weight, and adds zeros after reading it.
+void leave_out_lora(Json& config) {
+  const Json* rank = find(config, "lora_rank");
+  if (rank && !rank->is_null()) {
+    warn(text_of(config, "name"), "has lora_rank=", rank->dump(), ": predictions are the same, training will "
+         "change the whole weight instead of a low-rank change of it");
+  }
+  if (!config.is_object()) return;
+  config.erase("lora_rank");
+  config.erase("lora_alpha");
+}
+
 }  // namespace
 
 Json shape_to_json(const SymbolShape& shape) {
@@ -122,8 +135,10 @@ Layer layer_from_json(const Json& json) {
   if (is_network(json)) return network_from_json(json, name_in(json));
   // The class itself is made here, so that the hook is asked only for what is inside.
   const std::shared_ptr<LayerBase> layer = make_of_class(json);
-  const Json* config = find(json, "config");
-  config_from_json(*layer, config ? *config : Json::object(), network_hooks());
+  const Json* given = find(json, "config");
+  Json config = given ? *given : Json::object();
+  leave_out_lora(config);
+  config_from_json(*layer, config, network_hooks());
   if (layer->name().empty()) layer->set_name(unique_layer_name(layer->class_name()));
   return Layer(layer);
 }

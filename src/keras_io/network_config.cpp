@@ -212,11 +212,22 @@ Layer read_network(const Json& json, const std::string& place) {
 // Whatever a layer says about arguments that came from a file, the file is what is wrong.
 Layer network_from_json(const Json& json, const std::string& place) {
   try {
-    if (!is_network(json)) fail(ErrorKind::bad_file, place, "expected a Sequential or functional model");
+    if (!is_network(json)) {
+      const std::string class_name = text_of(json, "class_name");
+      if (class_name.empty()) fail(ErrorKind::bad_file, place, "expected a Sequential or functional model");
+      fail(ErrorKind::unsupported, place, "expected a Sequential or functional model, got one of the class ",
+           class_name, ". The computation of such a class is Python code. Save a functional model of the same "
+           "layers in Python, or build the model in C++ and call load_weights() with this file");
+    }
     return read_network(json, place);
   } catch (const Error& e) {
-    if (e.kind() != ErrorKind::invalid_argument && e.kind() != ErrorKind::not_found) throw;
-    throw Error(ErrorKind::bad_file, place, e.what());
+    const std::string_view said = e.what();
+    if (said.starts_with(concat("[", place, "]"))) throw;
+    if (e.kind() == ErrorKind::unsupported) throw Error(e.kind(), place, said);
+    if (e.kind() != ErrorKind::invalid_argument && e.kind() != ErrorKind::not_found &&
+        e.kind() != ErrorKind::bad_file)
+      throw;
+    throw Error(ErrorKind::bad_file, place, said);
   } catch (const Json::exception& e) {
     throw Error(ErrorKind::bad_file, place, e.what());
   }

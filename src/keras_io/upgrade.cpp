@@ -252,6 +252,13 @@ Json upgrade_optimizer(const Json& optimizer) {
   const std::string class_name = text_of(optimizer, "class_name");  // "Custom>Adam" in some versions
   upgraded["class_name"] = class_name.substr(class_name.rfind('>') + 1);
   Json& config = upgraded["config"];
+  if (class_name.starts_with("LossScaleOptimizer")) {  // "...V3" in some versions
+    upgraded["class_name"] = "LossScaleOptimizer";
+    config.erase("dynamic");
+    if (config.contains("inner_optimizer"))
+      config["inner_optimizer"] = upgrade_optimizer(config["inner_optimizer"]);
+    return upgraded;
+  }
   unwrap_values(config);
   if (config.contains("lr")) config["learning_rate"] = Json(config["lr"]);
   const Json* decay = find(config, "decay");
@@ -275,14 +282,37 @@ Json upgrade_optimizer(const Json& optimizer) {
   return upgraded;
 }
 
+bool is_metric_name(const std::string& name) {
+  try {
+    return make_object(Family::metric, name) != nullptr;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// A function as a metric, under its name. Of a model with several outputs that begins with the output's:
+// "price_mae". A name of the writer's own says nothing, then the function counts.
+std::string wrapped_metric(const Json& config) {
+  const std::string name = text_of(config, "name"), function = text_of(config, "fn");
+  for (size_t at = 0; at < name.size();) {
+    if (is_metric_name(name.substr(at))) return name.substr(at);
+    const size_t next = name.find('_', at);
+    at = next == std::string::npos ? name.size() : next + 1;
+  }
+  return function.empty() ? name : function;
+}
+
 // Losses and metrics by object; "fn" and "auto" are things of the past.
 void upgrade_objects(Json& json) {
   if (!json.is_structured()) return;
   if (json.is_object() && json.contains("class_name") && json.contains("config") &&
       json["config"].is_object()) {
     Json& config = json["config"];
-    if (text_of(json, "class_name") == "MeanMetricWrapper" ||
-        text_of(json, "class_name") == "LossFunctionWrapper") {
+    if (text_of(json, "class_name") == "MeanMetricWrapper") {
+      json = wrapped_metric(config);
+      return;
+    }
+    if (text_of(json, "class_name") == "LossFunctionWrapper") {
       json = text_of(config, "name");
       return;
     }

@@ -186,7 +186,7 @@ void upgrade_recurrent(const std::string& old_class, const std::string& name, Js
     config["activation"] = "tanh";
     config["recurrent_activation"] = "sigmoid";
     if (old_class == "CuDNNGRU") config["reset_after"] = true;
-  } else if (old_class == "GRU" && !config.contains("reset_after")) {
+  } else if (old_class.starts_with("GRU") && !config.contains("reset_after")) {
     config["reset_after"] = false;  // before it was an argument, that is what a GRU did
   }
 }
@@ -260,12 +260,19 @@ void upgrade_layer(Json& layer) {
   }
   upgrade_policy(config);
   upgrade_keras1(class_name, config);
-  if (class_name == "LSTM" || class_name == "GRU" || class_name == "SimpleRNN")
+  if (class_name == "LSTM" || class_name == "GRU" || class_name == "SimpleRNN" || class_name == "GRUCell")
     upgrade_recurrent(old_class, name, config);
   if (class_name == "LeakyReLU") move_key(config, "alpha", "negative_slope");
   if (class_name == "BatchNormalization") unlist(config, "axis");
-  for (const char* inner : {"layer", "backward_layer"}) {
-    if (config.contains(inner)) upgrade_layer(config[inner]);
+  for (const char* inner :
+       {"layer", "backward_layer", "cell", "cells", "activation", "recurrent_activation"}) {
+    if (!config.contains(inner)) continue;
+    Json& within = config[inner];
+    if (within.is_array()) {
+      for (Json& one : within) upgrade_layer(one);
+    } else {
+      upgrade_layer(within);
+    }
   }
   for (auto& [key, value] : config.items()) {
     if (key.ends_with("_initializer")) upgrade_initializer(value);

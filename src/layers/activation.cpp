@@ -2,6 +2,7 @@
 #include "plimsoll/layers/activation.h"
 
 #include "layers/base/parts.h"
+#include "layers/base/plain_activation.h"
 #include "plimsoll/activations.h"
 #include "plimsoll/error.h"
 #include "plimsoll/layers/regularization.h"
@@ -16,15 +17,19 @@ struct ElementwiseLayer : LayerBase {
   bool passes_mask() const override { return true; }
 };
 
-struct ActivationLayer final : ElementwiseLayer {
+struct PlainLayer : ElementwiseLayer, PlainActivation {
+  Tensor call(Scope&, const Tensor& x) override { return apply(x); }
+};
+
+struct ActivationLayer final : PlainLayer {
   explicit ActivationLayer(std::string activation = "linear") : activation(std::move(activation)) {}
   std::string activation;
   std::string_view class_name() const override { return "Activation"; }
   void fields(Fields& f) override { f("activation", activation); }
-  Tensor call(Scope&, const Tensor& x) override { return activate(activation, x); }
+  Tensor apply(const Tensor& x) const override { return activate(activation, x); }
 };
 
-struct ReLULayer final : ElementwiseLayer {
+struct ReLULayer final : PlainLayer {
   explicit ReLULayer(ReLUOptions options = {}) : o(std::move(options)) {}
   ReLUOptions o;
   std::string_view class_name() const override { return "ReLU"; }
@@ -33,7 +38,7 @@ struct ReLULayer final : ElementwiseLayer {
     f("negative_slope", o.negative_slope);
     f("threshold", o.threshold);
   }
-  Tensor call(Scope&, const Tensor& x) override {
+  Tensor apply(const Tensor& x) const override {
     require(!o.max_value || *o.max_value >= 0, name(), "expected max_value >= 0, got ",
             o.max_value.value_or(0));
     require(o.negative_slope >= 0, name(), "expected negative_slope >= 0, got ", o.negative_slope);
@@ -47,20 +52,20 @@ struct ReLULayer final : ElementwiseLayer {
   }
 };
 
-struct LeakyReLULayer final : ElementwiseLayer {
+struct LeakyReLULayer final : PlainLayer {
   explicit LeakyReLULayer(double slope = 0.3) : negative_slope(slope) {}
   double negative_slope;
   std::string_view class_name() const override { return "LeakyReLU"; }
   void fields(Fields& f) override { f("negative_slope", negative_slope); }
-  Tensor call(Scope&, const Tensor& x) override { return leaky_relu(x, negative_slope); }
+  Tensor apply(const Tensor& x) const override { return leaky_relu(x, negative_slope); }
 };
 
-struct ELULayer final : ElementwiseLayer {
+struct ELULayer final : PlainLayer {
   explicit ELULayer(double alpha = 1) : alpha(alpha) {}
   double alpha;
   std::string_view class_name() const override { return "ELU"; }
   void fields(Fields& f) override { f("alpha", alpha); }
-  Tensor call(Scope&, const Tensor& x) override { return elu(x, alpha); }
+  Tensor apply(const Tensor& x) const override { return elu(x, alpha); }
 };
 
 struct PReLULayer final : ElementwiseLayer {
@@ -87,7 +92,7 @@ struct PReLULayer final : ElementwiseLayer {
   }
 };
 
-struct SoftmaxLayer final : ElementwiseLayer {
+struct SoftmaxLayer final : ElementwiseLayer, PlainActivation {
   explicit SoftmaxLayer(Ints axis = {-1}) : axis(std::move(axis)) {}
   Ints axis;
   std::string_view class_name() const override { return "Softmax"; }
@@ -96,21 +101,20 @@ struct SoftmaxLayer final : ElementwiseLayer {
     f("axis", axis[0]);
   }
   Tensor call(Scope& s, const Tensor& x) override {
-    require(!axis.empty(), name(), "expected at least one axis");
     Tensor mask = s.argument("mask");
     if (!mask.defined()) mask = s.mask(x);
     if (mask.defined() && mask.dtype() != DType::boolean) mask = greater(mask, scalar_like(mask, 0.5));
     // As low as the dtype allows in a sum.
     const double low = x.dtype() == DType::f16 ? -3e4 : -1e9;
     const Tensor logits = mask.defined() ? where(mask, x, scalar_like(x, low)) : x;
-    Tensor y;
-    if (axis.size() == 1) {
-      y = softmax(logits, static_cast<int>(axis[0]));
-    } else {
-      const Tensor e = exp(logits - max(logits, axis, true));
-      y = e / sum(e, axis, true);
-    }
+    const Tensor y = apply(logits);
     return mask.defined() ? where(mask, y, scalar_like(y, 0)) : y;
+  }
+  Tensor apply(const Tensor& x) const override {
+    require(!axis.empty(), name(), "expected at least one axis");
+    if (axis.size() == 1) return softmax(x, static_cast<int>(axis[0]));
+    const Tensor e = exp(x - max(x, axis, true));
+    return e / sum(e, axis, true);
   }
 };
 

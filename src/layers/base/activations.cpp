@@ -1,4 +1,7 @@
+#include "common/json.h"
 #include "common/names.h"
+#include "layers/base/config_json.h"
+#include "layers/base/plain_activation.h"
 #include "plimsoll/activations.h"
 
 #include "plimsoll/error.h"
@@ -52,6 +55,15 @@ Tensor sparsemax(const Tensor& z) {
   return maximum(z - threshold, zeros_like(z));
 }
 
+Tensor apply_layer(std::string_view json, const Tensor& x) {
+  const ConfigJson layer = ConfigJson::parse(json, nullptr, false);
+  const std::shared_ptr<Configurable> object = object_from_json(Family::layer, layer);
+  const auto* plain = dynamic_cast<const PlainActivation*>(object.get());
+  require(plain != nullptr, "activation", "expected a name or a layer without weights such as LeakyReLU, got a ",
+          object ? object->class_name() : "null", "; put it behind the layer instead");
+  return plain->apply(x);
+}
+
 Tensor hard_silu_of(const Tensor& x) { return hard_silu(x); }
 Tensor silu_of(const Tensor& x) { return silu(x); }
 
@@ -101,6 +113,7 @@ constexpr Row kRows[] = {
 
 Tensor activate(std::string_view name, const Tensor& x) {
   if (name.empty()) return x;
+  if (is_activation_layer(name)) return apply_layer(name, x);
   for (const Row& row : kRows) {
     if (row.name == name) return row.apply(x);
   }

@@ -1,9 +1,11 @@
 #include "layers/base/config_json.h"
 
+#include <algorithm>
 #include <cmath>
 #include "common/json.h"
 #include <set>
 
+#include "layers/base/plain_activation.h"
 #include "plimsoll/error.h"
 #include "plimsoll/layer.h"
 #include "plimsoll/losses.h"
@@ -67,9 +69,12 @@ class Reader final : public Fields {
   void operator()(std::string_view name, std::string& value) override {
     const Json* j = find(name);
     if (j == nullptr) return;
-    if (!j->is_null())
+    const bool activation = name.ends_with("activation");
+    if (activation && is_layer(*j))
+      value = object_to_json(*object_from_json(Family::layer, *j, hooks_), hooks_).dump();
+    else if (!j->is_null())
       value = string(name, *j);
-    else if (name.ends_with("activation"))
+    else if (activation)
       value = "linear";  // what None is to Keras; of other arguments it is the default
   }
   void operator()(std::string_view name, Ints& value) override {
@@ -169,6 +174,11 @@ class Reader final : public Fields {
   [[noreturn]] void wrong(std::string_view name, std::string_view expected, const Json& got) const {
     fail(ErrorKind::invalid_argument, place_, "expected ", expected, " for '", name, "', got ", shown(got));
   }
+  static bool is_layer(const Json& j) {
+    if (!j.is_object() || !j.contains("config") || !j["config"].is_object()) return false;
+    const std::vector<std::string> layers = object_names(Family::layer);
+    return std::find(layers.begin(), layers.end(), text_of(j, "class_name")) != layers.end();
+  }
   bool boolean(std::string_view name, const Json& j) const {
     if (!j.is_boolean()) wrong(name, "true or false", j);
     return j.get<bool>();
@@ -223,13 +233,18 @@ class Reader final : public Fields {
 
 class Writer final : public Fields {
  public:
-  explicit Writer(const ConfigHooks& hooks) : hooks_(hooks) {}
+  Writer(const Configurable& object, const ConfigHooks& hooks)
+      : required_(required_arguments(family_of(object), object.class_name())), hooks_(hooks) {}
   void operator()(std::string_view name, bool& value) override { set(name, value); }
   void operator()(std::string_view name, int64_t& value) override { set(name, value); }
   void operator()(std::string_view name, double& value) override { set(name, value); }
-  void operator()(std::string_view name, std::string& value) override { set(name, value); }
+  void operator()(std::string_view name, std::string& value) override {
+    set(name, name.ends_with("activation") && is_activation_layer(value) ? Json::parse(value) : Json(value));
+  }
   void operator()(std::string_view name, Ints& value) override {
-    Json list = value.empty() ? Json() : Json(value);
+    // None, unless Keras has no default to fall back to: Reshape(()).
+    const bool needed = std::find(required_.begin(), required_.end(), name) != required_.end();
+    Json list = value.empty() && !needed ? Json() : Json(value);
     // Sizes that follow from the input are None in Python.
     if (name == "output_shape" || name == "noise_shape") {
       for (Json& size : list) {
@@ -272,6 +287,7 @@ class Writer final : public Fields {
   void set_optional(std::string_view name, const std::optional<T>& value) {
     set(name, value ? Json(*value) : Json());
   }
+  std::vector<std::string> required_;
   const ConfigHooks& hooks_;
 };
 
@@ -321,7 +337,7 @@ Json layer_head(const LayerBase& layer) {
 }  // namespace
 
 Json config_to_json(Configurable& object, const ConfigHooks& hooks) {
-  Writer writer(hooks);
+  Writer writer(object, hooks);
   object.fields(writer);
   const auto* layer = dynamic_cast<const LayerBase*>(&object);
   if (layer == nullptr) return std::move(writer.config);
