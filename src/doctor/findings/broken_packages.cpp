@@ -6,6 +6,7 @@
 #include <set>
 
 #include "doctor/commands.h"
+#include "doctor/debian.h"
 #include "doctor/exam.h"
 #include "doctor/files.h"
 #include "doctor/formats/mapped_file.h"
@@ -96,7 +97,18 @@ struct Check {
   std::vector<std::string> unusable;   // that Python cannot compile, or that hold nothing any more
   std::vector<std::string> forbidden;  // in a folder that may not be entered
   size_t present = 0, counted = 0;
+  std::string debian;  // the Debian package it is of; empty: none
 };
+
+// Debian's packages leave out what they can do without, though RECORD lists it: gone is what dpkg put there.
+void ask_debian(const Distribution& d, Check& c) {
+  if (!is_debians(d.site) || (c.gone.empty() && c.gone_dispensable.empty())) return;
+  const std::optional<DebianPackage> package = debian_package_with(d.folder);
+  if (!package) return;
+  c.debian = package->name;
+  for (std::vector<std::string>* list : {&c.gone, &c.gone_dispensable})
+    std::erase_if(*list, [&](const std::string& path) { return !package->files.contains(path); });
+}
 
 // Of a Python file that has not the size it was installed with; empty if it may do its work.
 std::string why_unusable(const std::filesystem::path& file) {
@@ -130,6 +142,7 @@ Check check(const Distribution& d) {
       c.unusable.push_back(concat(row.path, ": ", why));
     c.resized.push_back(concat(row.path, " (", status.st_size, " bytes, ", *row.size, " recorded)"));
   }
+  ask_debian(d, c);
   if (c.present > 0) c.gone_data = named_in_sources(d, c.gone_dispensable);
   return c;
 }
@@ -137,8 +150,13 @@ Check check(const Distribution& d) {
 void report(const Distribution& d, const Check& c, Findings& findings) {
   const auto add = [&](Severity severity, Sureness sureness, std::string what, std::string seen,
                        std::string leads_to) {
-    findings.push_back(
-        {"", severity, sureness, std::move(what), {std::move(seen)}, std::move(leads_to), "", reinstall(d)});
+    Finding f{"", severity, sureness, std::move(what), {std::move(seen)}, std::move(leads_to), ""};
+    if (c.debian.empty()) {
+      f.installs = reinstall(d);
+    } else {
+      f.fix = "apt-get install --reinstall -y " + c.debian;
+    }
+    findings.push_back(std::move(f));
   };
   if (!c.forbidden.empty()) {
     std::set<std::string> folders;

@@ -8,6 +8,7 @@
 
 #include "doctor/abandoned.h"
 #include "doctor/commands.h"
+#include "doctor/debian.h"
 #include "doctor/exam.h"
 #include "doctor/files.h"
 #include "doctor/module_project.h"
@@ -251,6 +252,7 @@ Finding mutable_default(const Exam& exam, const BrokenImport& b, const Distribut
 std::vector<std::string> packages_without_project(const Environment& e) {
   std::vector<std::string> names;
   for (const fs::path& site : e.sites) {
+    if (is_debians(site)) continue;  // dpkg puts whole packages there, and needs no metadata for it
     for (const fs::path& folder : list_folder(site)) {
       const std::string name = folder.filename().string();
       if (name.starts_with('_') || contains(name, ".") || contains(name, "-")) continue;

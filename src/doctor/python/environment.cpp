@@ -115,10 +115,8 @@ void add_prefix_sites(Environment& e, const fs::path& prefix) {
   const std::string name = library_name(e);
   add_site(e, prefix / "lib" / name / "site-packages");
   add_site(e, prefix / "lib64" / name / "site-packages");
-  if (real_path(prefix) == "/usr") {
-    add_site(e, fs::path("/usr/local/lib") / name / "dist-packages");
-    add_site(e, "/usr/lib/python3/dist-packages");
-  }
+  if (real_path(prefix) == "/usr") add_site(e, fs::path("/usr/local/lib") / name / "dist-packages");
+  add_site(e, prefix / "lib/python3/dist-packages");
   add_site(e, prefix / "lib" / name / "dist-packages");
 }
 
