@@ -101,6 +101,7 @@ bool is_inner_alone(const YAML::Node& node, const std::string& first) {
 
 Json layer_of(const YAML::Node& item, Values& values) {
   if (item.IsScalar()) return layer_json(item.as<std::string>(), Json::object(), item, values);
+  if (item.IsMap() && item["class_name"]) return values.of(item);  // as Keras's configs have it
   if (!item.IsMap() || item.size() != 1)
     bad(values.place(), item.Mark(), "expected a layer, such as 'Dense: {units: 10}'");
   const auto pair = *item.begin();

@@ -27,6 +27,7 @@ std::vector<std::string> lines_of(const std::string& text, size_t count) {
 
 Picture picture_of(const Model& model, int64_t batch_size, const std::string& memory) {
   const MemoryForecast f = forecast(model, batch_size);
+  give_back_memory();  // what planning has taken so far is no part of the step
   const Trainer& trainer = model.body().trainer;
   const int64_t line = memory.empty() ? account::kNoLimit : parse_memory(memory);
   std::vector<StepChoices> steps;
