@@ -1,4 +1,4 @@
-"""The doors between rooms open one way: fails when a file includes what its room may not.
+"""The doors between rooms open one way: fails when a file includes what its room may not, and when a link leads out of the house.
 
 What a room below src/ may include stands in its CMakeLists.txt (plimsoll_room(... MAY_INCLUDE ...)); every room may
 include itself and the public headers. Tests may look anywhere. Run by ctest, or by hand: python3 tests/doors_test.py
@@ -6,6 +6,8 @@ include itself and the public headers. Tests may look anywhere. Run by ctest, or
 
 import pathlib
 import re
+import shutil
+import subprocess
 import tempfile
 import unittest
 
@@ -70,6 +72,14 @@ def violations(root):
     return found
 
 
+def links_out(root):
+    """Links that git keeps and that lead out of its tree: a clone would have what lies on the machine they were made on, or nothing."""
+    kept = subprocess.run(["git", "-C", root, "ls-files", "-s", "-z"], capture_output=True, text=True, check=True).stdout
+    links = [line.split("\t")[1] for line in kept.split("\0") if line.startswith("120000")]
+    tree = root.resolve()
+    return [link for link in links if not (root / link).resolve().is_relative_to(tree)]
+
+
 def cycle(doors):
     """A room that can reach itself through doors, or None."""
     def reach(room, seen):
@@ -93,6 +103,10 @@ class Doors(unittest.TestCase):
         folders = {path.parent.name for path in (ROOT / "src").glob("*/CMakeLists.txt")}
         self.assertEqual(set(room_doors(ROOT)), folders)
         self.assertIn("common", folders)
+
+    @unittest.skipUnless((ROOT / ".git").exists() and shutil.which("git"), "this machine: the sources are no clone")
+    def test_no_link_leads_out(self):
+        self.assertEqual(links_out(ROOT), [])
 
 
 class DoorsNoticeViolations(unittest.TestCase):
@@ -145,6 +159,14 @@ class DoorsNoticeViolations(unittest.TestCase):
     def test_tests_may_look_inside(self):
         self.write("src/common/a_test.cpp", '#include "graph/op.h"\n')
         self.assertEqual(violations(self.root), [])
+
+    @unittest.skipUnless(shutil.which("git"), "this machine: no git")
+    def test_a_link_that_leads_out_is_found(self):
+        subprocess.run(["git", "init", "-q", self.root], check=True)
+        (self.root / "inside").symlink_to("src")
+        (self.root / "out").symlink_to(pathlib.Path(tempfile.gettempdir()).resolve())
+        subprocess.run(["git", "-C", self.root, "add", "."], check=True)
+        self.assertEqual(links_out(self.root), ["out"])
 
     def test_a_circle_of_doors_is_found(self):
         self.assertIsNone(cycle({"a": ["b"], "b": []}))

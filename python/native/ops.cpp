@@ -27,6 +27,20 @@ std::vector<Tensor> unwrap(const Tensors& tensors) {
   return out;
 }
 
+// Of an op with a body: as values of what is recorded now, so that its body may use all that lies around it,
+// also where the op is in a body itself and its operands are from further out.
+Tensor brought_in(const PyTensor& given) {
+  const Tensor& t = given.get();
+  Graph* graph = current_tracing() ? current_tracing()->graph : nullptr;
+  return graph && t.is_symbolic() && graph->is_inside(t.graph()) ? graph->capture(t) : t;
+}
+
+std::vector<Tensor> brought_in(const Tensors& given) {
+  std::vector<Tensor> out;
+  for (const PyTensor* t : given) out.push_back(brought_in(*t));
+  return out;
+}
+
 Attr attr_of(const OpDef& op, const AttrDef& def, nb::handle value) {
   try {
     switch (def.kind) {
@@ -73,7 +87,7 @@ Body body_of(const nb::callable& fn) {
   return [&fn](std::span<const Tensor> args) {
     require(!args.empty(), "control", "expected a body with at least one operand");
     Graph& graph = args[0].graph();
-    const auto tracing = std::make_shared<Tracing>(Tracing{&graph});
+    const auto tracing = std::make_shared<Tracing>(Tracing{.graph = &graph, .around = current_tracing()});
     struct Inside {
       explicit Inside(std::shared_ptr<Tracing> inner) : mine(inner), before(current_tracing()) {
         current_tracing() = std::move(inner);
@@ -161,30 +175,30 @@ NewTensors gradients_of(const Tensors& ys, const Tensors& xs, const Tensors& dys
 
 std::unique_ptr<PyTensor> recorded(const PyTensor& tensor) {
   const std::shared_ptr<Tracing>& tracing = current_tracing();
-  if (tensor.is_symbolic() || !tracing || !tracing->graph || tracing->eager) return wrap(tensor.get());
-  return wrap(tracing->graph->constant(tensor.get()));
+  const Tensor& t = tensor.get();
+  return wrap(t.is_symbolic() || !tracing || !tracing->graph ? t : tracing->graph->constant(t));
 }
 
 NewTensors cond_op(const PyTensor& predicate, const Tensors& operands, const nb::callable& if_true,
                    const nb::callable& if_false) {
-  return wrap(cond(predicate.get(), unwrap(operands), body_of(if_true), body_of(if_false)));
+  return wrap(cond(brought_in(predicate), brought_in(operands), body_of(if_true), body_of(if_false)));
 }
 
 NewTensors while_op(const Tensors& state, const nb::callable& test, const nb::callable& body) {
-  return wrap(while_loop(unwrap(state), body_of(test), body_of(body)));
+  return wrap(while_loop(brought_in(state), body_of(test), body_of(body)));
 }
 
 NewTensors scan_op(const Tensors& carry, const Tensors& xs, int64_t length, const nb::callable& body,
                    bool reverse) {
-  return wrap(scan(unwrap(carry), unwrap(xs), length, body_of(body), reverse));
+  return wrap(scan(brought_in(carry), brought_in(xs), length, body_of(body), reverse));
 }
 
 NewTensors custom_vjp_op(const Tensors& ys, const Tensors& xs, const nb::callable& backward) {
-  return wrap(custom_vjp(unwrap(ys), unwrap(xs), body_of(backward)));
+  return wrap(custom_vjp(brought_in(ys), brought_in(xs), body_of(backward)));
 }
 
 NewTensors remat_op(const Tensors& operands, const nb::callable& body) {
-  return wrap(remat(unwrap(operands), body_of(body)));
+  return wrap(remat(brought_in(operands), body_of(body)));
 }
 
 }  // namespace plimsoll::python

@@ -22,6 +22,18 @@ void Tracing::compute() {
   }
 }
 
+namespace {
+
+// The first that `is`, of what is recorded now and what lies around that; null if there is none.
+template <class Is>
+const std::shared_ptr<Tracing>& open_tracing(Is is) {
+  const std::shared_ptr<Tracing>* tracing = &current_tracing();
+  while (*tracing && !is(**tracing)) tracing = &(*tracing)->around;
+  return *tracing;
+}
+
+}  // namespace
+
 PyTensor::PyTensor(Tensor symbolic, std::shared_ptr<Tracing> tracing)
     : tensor_(std::move(symbolic)), tracing_(std::move(tracing)) {
   if (tracing_->eager) value_ = tracing_->values[tensor_.id()];
@@ -39,7 +51,10 @@ const Tensor& PyTensor::concrete() const {
 }
 
 const Tensor& PyTensor::get() const {
-  if (value_ && (tracing_->graph == nullptr || current_tracing() != tracing_)) return value_->concrete();
+  // The body of a loop in an eager trace takes its values as they were recorded, so that gradients reach
+  // them.
+  const auto is_mine = [&](const Tracing& t) { return &t == tracing_.get(); };
+  if (value_ && (tracing_->graph == nullptr || !open_tracing(is_mine))) return value_->concrete();
   require(tracing_ == nullptr || tracing_->graph != nullptr, "tensor",
           "expected a value, got one of a step that was being traced and has ended: do not keep tensors "
           "from inside a train_step, a call() or a loop body in an attribute or a list outside of it");
@@ -131,8 +146,10 @@ std::shared_ptr<Tracing>& current_tracing() {
 
 std::unique_ptr<PyTensor> wrap(Tensor tensor) {
   if (!tensor.is_symbolic()) return std::make_unique<PyTensor>(std::move(tensor));
-  const std::shared_ptr<Tracing>& tracing = current_tracing();
-  require(tracing != nullptr, "tensor", "expected to be inside of a trace");
+  // What a body makes of values from around it alone belongs there, and has a value if these have.
+  const std::shared_ptr<Tracing>& tracing =
+      open_tracing([&](const Tracing& t) { return t.graph == &tensor.graph(); });
+  require(tracing != nullptr, "tensor", "expected to be inside of the trace that it belongs to");
   if (tracing->eager) tracing->compute();
   return std::make_unique<PyTensor>(std::move(tensor), tracing);
 }

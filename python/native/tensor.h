@@ -22,6 +22,7 @@ struct Tracing {
   bool eager = false;
   std::vector<std::shared_ptr<PyTensor>> values = {};  // eager: what each value of the graph is
   size_t computed = 0;                                 // eager: nodes that have theirs
+  std::shared_ptr<Tracing> around = nullptr;           // of a body: where the loop is recorded
 
   void compute();
 };

@@ -134,6 +134,69 @@ def test_custom_gradient_is_taken_in_every_kind_of_step(eagerly):
     assert float(dense.kernel[0, 0]) == 2.0  # 1 - 0.25 * 2 * -2
 
 
+@pytest.mark.parametrize("eagerly", [False, True])
+def test_bodies_have_gradients_by_what_they_capture(eagerly):
+    x, rows = np.array([0.5, 2.0], "float32"), np.array([[1.0, 2.0], [3.0, 4.0]], "float32")
+    v = keras.Variable(x)
+
+    def by(loss, variables=None):
+        alone = plimsoll.value_and_grad(loss, variables)
+        grads = (alone if eagerly else plimsoll.function(alone))(x)[1]
+        return ops.convert_to_numpy(grads if variables is None else grads[0]).tolist()
+
+    carried = lambda w: ops.sum(ops.scan(lambda c, r: (c * w + r, c), ops.ones((2,)), rows)[0])  # w (w + r0) + r1
+    assert by(carried) == [2.0, 6.0] and by(lambda _: carried(v), [v]) == [2.0, 6.0]
+    assert by(lambda w: ops.sum(ops.map(lambda r: r * w, rows))) == [4.0, 6.0]
+
+    def within(w):  # what the outer body is given is captured by the inner one, whose operands come from outside of both
+        return ops.scan(lambda c, r: (c + ops.sum(ops.scan(lambda d, _: (d * w + r, d), w, rows)[0]), None), ops.sum(w), rows)[0]
+
+    assert by(within) == [6.5, 31.0]
+    branch = lambda w, r: ops.cond(ops.sum(w) > 0, lambda: ops.sum(r * w), lambda: ops.sum(r))
+    assert by(lambda w: ops.scan(lambda c, r: (c + branch(w, r), None), ops.sum(w), rows)[0]) == [5.0, 7.0]
+    again = lambda w, r: keras.src.backend.core.remat(lambda y: y * r)(w)
+    assert by(lambda w: ops.sum(ops.scan(lambda c, r: (c + again(w, r), None), w, rows)[0])) == [5.0, 7.0]
+
+
+def test_in_an_eager_step_a_body_can_look_at_what_it_captures():
+    x = np.array([0.5, 2.0], "float32")
+
+    def loss(x):
+        return ops.sum(ops.map(lambda r: r * x * float(ops.sum(x * 2.0)), np.ones((3, 2), "float32")))
+
+    assert ops.convert_to_numpy(plimsoll.value_and_grad(loss)(x)[1]).tolist() == [15.0, 15.0]
+
+
+@pytest.mark.parametrize("layer", ["SimpleRNN", "LSTM", "GRU"])
+def test_recurrent_layers_learn_the_same_eagerly(layer):
+    keras.utils.set_random_seed(1)
+    x, y = np.random.default_rng(0).normal(size=(4, 5, 2)).astype("float32"), np.ones((4, 3), "float32")
+    model = keras.Sequential([keras.Input((5, 2)), getattr(keras.layers, layer)(3)])
+    first, after = model.get_weights(), []
+    for eagerly in (False, True):
+        model.set_weights(first)
+        model.compile(keras.optimizers.SGD(1.0), "mse", run_eagerly=eagerly)
+        model.fit(x, y, verbose=0)
+        after.append(model.get_weights())
+    for traced_one, eager_one, before in zip(*after, first):
+        np.testing.assert_allclose(eager_one, traced_one, rtol=1e-5, atol=1e-6)
+        assert np.abs(eager_one - before).max() > 1e-3
+
+
+@pytest.mark.parametrize("eagerly", [False, True])
+def test_custom_gradient_has_second_derivatives(eagerly):
+    @ops.custom_gradient
+    def log1pexp(x):
+        e = ops.exp(x)
+        return ops.log(1 + e), lambda *args, upstream=None: (args[0] if upstream is None else upstream) * (1.0 - 1.0 / (1 + e))
+
+    slope = plimsoll.value_and_grad(lambda x: ops.sum(log1pexp(x)))
+    twice = plimsoll.value_and_grad(lambda x: ops.sum(slope(x)[1]))
+    x = np.array([0.5, 2.0], "float32")
+    run = twice if eagerly else plimsoll.function(twice)
+    np.testing.assert_allclose(ops.convert_to_numpy(run(x)[1]), np.exp(x) / (1 + np.exp(x)) ** 2, rtol=1e-5)
+
+
 def test_remat_gives_the_same_and_lets_variables_change():
     v = keras.Variable(0.0)
     x = np.linspace(-1, 1, 7, dtype="float32")
