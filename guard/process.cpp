@@ -132,6 +132,12 @@ Process Process::start(const ProcessOptions& options) {
   }
   process.pid_ = process.group_ = pid;
   ::setpgid(pid, pid);
+  try {
+    process.watch_ = GroupWatch(pid);
+  } catch (...) {
+    close_fd(plan.failure.read);
+    throw;
+  }
   // The pipe closes by itself when the program runs.
   ::fcntl(plan.failure.read, F_SETFL, 0);
   int exec_error = 0;
@@ -140,24 +146,21 @@ Process Process::start(const ProcessOptions& options) {
   while (n < 0 && errno == EINTR);
   close_fd(plan.failure.read);
   if (n == sizeof exec_error) {
-    ::waitpid(pid, nullptr, 0);
-    process.pid_ = 0;
     fail(ErrorKind::not_found, "guard", "cannot run ", options.argv[0], ": ", std::strerror(exec_error));
   }
   return process;
 }
 
 Process::~Process() {
-  if (pid_ > 0) {
-    ::kill(-group_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
+  kill_rest();
+  if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
   for (int& fd : fds_) close_fd(fd);
 }
 
 Process& Process::operator=(Process&& other) noexcept {
   std::swap(pid_, other.pid_);
   std::swap(group_, other.group_);
+  watch_ = std::move(other.watch_);  // these, too, are exchanged
   std::swap(fds_, other.fds_);
   return *this;
 }
@@ -189,6 +192,7 @@ std::optional<int> Process::poll() {
 void Process::kill_rest() {
   if (group_ > 0) ::kill(-group_, SIGKILL);
   group_ = 0;
+  watch_.end();
 }
 
 }  // namespace plimsoll::guard

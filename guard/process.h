@@ -1,6 +1,6 @@
 // A child process with its own process group, its descriptors 1 and 2 in pipes that the guard reads, and
-// limits set before it runs. It dies with the guard. One thread, the same for all calls: the
-// kernel's "die with your parent" means the thread that made it.
+// limits set before it runs. It dies with the guard, and so does all of its group. One thread, the same for all
+// calls: the system's "die with your parent" means the thread that made it.
 #pragma once
 
 #include <sys/types.h>
@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "guard/group_watch.h"
 
 namespace plimsoll::guard {
 
@@ -54,6 +56,7 @@ class Process {
  private:
   static std::string read(int& fd);
   pid_t pid_ = 0, group_ = 0;
+  GroupWatch watch_;  // keeps the group's number from being used again, too, once the process is gone
   int fds_[3] = {-1, -1, -1};
 };
 
