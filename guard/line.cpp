@@ -1,5 +1,9 @@
 #include "guard/line.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
+
 #include "common/bytes.h"
 #include "guard/files.h"
 #include "memory/readings.h"
@@ -18,6 +22,16 @@ Line choose_line(const std::string& asked) {
   if (auto set = environment("PLIMSOLL_MEMORY"))
     return {parse_bytes(*set, whole), concat("PLIMSOLL_MEMORY=", *set)};
   return {whole / 10 * 9, limited ? "90 % of the control group's limit" : "90 % of the machine's memory"};
+}
+
+std::string when_reached(int64_t line, int64_t resident, double growth) {
+  const bool grows = growth > 1e6;
+  std::string text;
+  if (grows) text = fmt::format(", growing by {}/s", bytes_text(static_cast<int64_t>(growth)));
+  if (resident > line) return text + "; that is over the line";
+  if (!grows) return text;
+  const double left = static_cast<double>(line - resident) / growth;
+  return text + fmt::format("; the line is reached in {:.0f} s", std::ceil(left));
 }
 
 }  // namespace plimsoll::guard

@@ -17,4 +17,8 @@ struct Line {
 // control group's limit.
 Line choose_line(const std::string& asked);
 
+// When it is reached at this growth in bytes per second, or that it has been: the end of a warning. Empty if
+// neither is to be said.
+std::string when_reached(int64_t line, int64_t resident, double growth);
+
 }  // namespace plimsoll::guard

@@ -107,5 +107,17 @@ TEST(Chart, DrawsTheLineWhereMemoryComesNearIt) {
   EXPECT_TRUE(svg_chart({}, 5).empty());
 }
 
+TEST(Line, WarningsSayWhenItIsReachedOrThatItIs) {
+  constexpr int64_t kMiB = 1 << 20;
+  EXPECT_EQ(when_reached(100 * kMiB, 90 * kMiB, 0), "");
+  EXPECT_EQ(when_reached(100 * kMiB, 90 * kMiB, 4.0 * kMiB),
+            ", growing by 4.0 MiB/s; the line is reached in 3 s");
+  EXPECT_EQ(when_reached(100 * kMiB, 99 * kMiB, 4.0 * kMiB),
+            ", growing by 4.0 MiB/s; the line is reached in 1 s");
+  EXPECT_EQ(when_reached(100 * kMiB, 120 * kMiB, 4.0 * kMiB),
+            ", growing by 4.0 MiB/s; that is over the line");
+  EXPECT_EQ(when_reached(100 * kMiB, 120 * kMiB, 0), "; that is over the line");
+}
+
 }  // namespace
 }  // namespace plimsoll::guard

@@ -203,13 +203,7 @@ std::string Ward::sample(double now) {
   std::string text = fmt::format("plimsoll: memory at {} % of the line: {} of {}", percent,
                                  bytes_text(watch_.resident()), bytes_text(line_.bytes));
   if (watch_.rest() > 0) text += fmt::format(" ({} in child processes)", bytes_text(watch_.rest()));
-  const double growth = watch_.growth();
-  if (growth > 1e6) {
-    const double left = static_cast<double>(line_.bytes - watch_.resident()) / growth;
-    text += fmt::format(", growing by {}/s; the line is reached in {:.0f} s",
-                        bytes_text(static_cast<int64_t>(growth)), std::max(0.0, left));
-  }
-  return text + "\n";
+  return text + when_reached(line_.bytes, watch_.resident(), watch_.growth()) + "\n";
 }
 
 double Ward::sample_interval(bool running) const {

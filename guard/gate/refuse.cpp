@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -65,19 +66,27 @@ bool over(int64_t resident, int64_t growth, int64_t line, int64_t grace) {
   return resident + growth > line + grace;
 }
 
+struct Stack {
+  int count;
+  uintptr_t at[kFrames];
+};
+
 struct Walk {
-  Refusal* refusal;
+  Stack* stack;
   int skip;
 };
 
 _Unwind_Reason_Code note_frame(_Unwind_Context* context, void* data) {
   auto* walk = static_cast<Walk*>(data);
   if (walk->skip-- > 0) return _URC_NO_REASON;
-  Refusal& r = *walk->refusal;
-  if (r.frame_count >= kFrames) return _URC_END_OF_STACK;
-  const uintptr_t ip = _Unwind_GetIP(context);
+  Stack& s = *walk->stack;
+  const uintptr_t ip = s.count < kFrames ? _Unwind_GetIP(context) : 0;
   if (ip == 0) return _URC_END_OF_STACK;
-  char* text = r.frames[r.frame_count++];
+  s.at[s.count++] = ip;
+  return _URC_NO_REASON;
+}
+
+void name_frame(char* text, uintptr_t ip) {
   Dl_info info{};
   const bool known = ::dladdr(reinterpret_cast<void*>(ip - 1), &info) != 0 && info.dli_fname;
   const char* name = known ? info.dli_fname : "?";
@@ -90,10 +99,26 @@ _Unwind_Reason_Code note_frame(_Unwind_Context* context, void* data) {
     text[at++] = ' ';
     copy_text(text + at, kFrameText - at, info.dli_sname);
   }
-  return _URC_NO_REASON;
+}
+
+// The last stack that this thread had refused, and where it is told by name. To name an address all symbols
+// of its library are looked through, and a program that is refused tends to ask again, from the same place.
+thread_local Stack t_last{};
+thread_local uint32_t t_last_ticket = 0;
+
+bool copy_names(Refusal& r, const Stack& stack) {
+  if (t_last_ticket == 0 || ::memcmp(&stack, &t_last, sizeof stack) != 0) return false;
+  const Refusal& last = g_page->refusals[(t_last_ticket - 1) % kRefusals];
+  if (&last == &r || last.ticket.load(std::memory_order_acquire) != t_last_ticket) return false;
+  ::memcpy(r.frames, last.frames, sizeof r.frames);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return last.ticket.load(std::memory_order_relaxed) == t_last_ticket;  // no other took its place meanwhile
 }
 
 void note(size_t size, int64_t resident, int64_t line) {
+  Stack stack{};
+  Walk walk{&stack, 2};
+  _Unwind_Backtrace(note_frame, &walk);
   const uint32_t ticket = g_page->refusal_count.fetch_add(1) + 1;
   Refusal& r = g_page->refusals[(ticket - 1) % kRefusals];
   r.ticket.store(0, std::memory_order_release);
@@ -102,18 +127,23 @@ void note(size_t size, int64_t resident, int64_t line) {
   r.size = static_cast<int64_t>(size);
   r.resident = resident;
   r.line = line;
-  r.frame_count = 0;
-  Walk walk{&r, 2};
-  _Unwind_Backtrace(note_frame, &walk);
+  r.frame_count = stack.count;
+  if (!copy_names(r, stack)) {
+    for (int i = 0; i < stack.count; ++i) name_frame(r.frames[i], stack.at[i]);
+  }
   r.ticket.store(ticket, std::memory_order_release);
+  t_last = stack;
+  t_last_ticket = ticket;
 }
 
-// What was freed and kept by malloc still counts as resident; it is given back before anyone is refused.
-void trim() {
+// What was freed and kept by malloc still counts as resident; it is given back before anyone is refused. Returns
+// whether it was looked for.
+bool trim() {
   const int64_t now = monotonic_ns();
   int64_t last = g_trimmed_at.load(std::memory_order_relaxed);
-  if (now - last < kTrimEveryNs) return;
-  if (g_trimmed_at.compare_exchange_strong(last, now)) ::malloc_trim(0);
+  if (now - last < kTrimEveryNs || !g_trimmed_at.compare_exchange_strong(last, now)) return false;
+  ::malloc_trim(0);
+  return true;
 }
 
 bool decide(size_t size, size_t growth) {
@@ -133,8 +163,7 @@ bool decide(size_t size, size_t growth) {
   int64_t resident = all_resident();
   g_seen.store(resident, std::memory_order_relaxed);
   if (!over(resident, wanted, line, grace(size, line))) return false;
-  trim();
-  resident = all_resident();
+  if (trim()) resident = all_resident();
   if (!over(resident, wanted, line, grace(size, line))) return false;
   note(size, resident, line);
   return true;
