@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "plimsoll/error.h"
 
 namespace plimsoll::keras_io {
@@ -26,6 +29,18 @@ TEST(Json, KeepsTheOrderOfKeys) {
 TEST(Json, WritesWhatPythonWrites) {
   EXPECT_EQ(to_text(parse_json(R"({"a":"é\n","b":[],"c":{},"d":1e-07,"e":0.001,"f":1.0})", "t")),
             R"({"a": "\u00e9\n", "b": [], "c": {}, "d": 1e-07, "e": 0.001, "f": 1.0})");
+}
+
+TEST(Json, PythonsWordsForNumbersAreNumbers) {
+  const std::string text = R"({"a": [NaN, Infinity, -Infinity], "NaN": "Infinity \\\" NaN", "b": -1.5})";
+  const Json json = parse_json(text, "t");
+  EXPECT_TRUE(std::isnan(json["a"][0].get<double>()));
+  EXPECT_EQ(json["a"][1].get<double>(), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(json["a"][2].get<double>(), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(json["NaN"], "Infinity \\\" NaN");
+  EXPECT_EQ(to_text(json), text);
+  for (const char* bad : {"{NaN: 1}x", "[1 NaN]", "Nan", "[-NaN]", "[NaNa]"})
+    EXPECT_EQ(kind_of_error(bad), ErrorKind::bad_file) << bad;
 }
 
 TEST(Json, BadTextIsABadFile) {

@@ -21,6 +21,7 @@ using Json = ConfigJson;
 constexpr size_t kShown = 60;
 
 std::string shown(const Json& value) {
+  if (value.is_number_float() && !std::isfinite(value.get<double>())) return concat(value.get<double>());
   std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   if (text.size() > kShown) text.replace(kShown, std::string::npos, "...");
   return text;

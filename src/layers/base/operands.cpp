@@ -146,6 +146,21 @@ DType Operands::dtype(size_t i, std::string_view name, DType otherwise) const {
   return *given;
 }
 
+Tensor Operands::by_layer(std::string_view class_name, const Json& config, const Tensor& x) const {
+  const Json json = {{"class_name", class_name}, {"config", config}};
+  const auto layer = std::dynamic_pointer_cast<LayerBase>(object_from_json(Family::layer, json));
+  layer->set_name(place());
+  return layer->call(scope_, x);
+}
+
+Json Operands::kept(std::initializer_list<std::string_view> names) const {
+  Json config = Json::object();
+  for (const std::string_view name : names) {
+    if (const Json* value = option(SIZE_MAX, name)) config[std::string(name)] = *value;
+  }
+  return config;
+}
+
 void Operands::missing(std::string_view name) const {
   fail(ErrorKind::bad_file, layer_.name(), layer_.class_name(), " was saved without a usable '", name, "'");
 }

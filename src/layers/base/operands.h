@@ -2,6 +2,7 @@
 // are.
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,9 +17,9 @@ namespace plimsoll {
 // that names it.
 class Operands {
  public:
-  Operands(const LayerBase& layer, const ConfigJson& config, const OperationCall& call,
+  Operands(Scope& scope, const LayerBase& layer, const ConfigJson& config, const OperationCall& call,
            std::span<const Tensor> xs)
-      : layer_(layer), config_(config), call_(call), xs_(xs) {}
+      : scope_(scope), layer_(layer), config_(config), call_(call), xs_(xs) {}
 
   // A tensor, or a constant: numbers take the type of the tensors beside them as far as they fit (an integer
   // tensor times 0.5 is float32), lists and arrays have their own.
@@ -37,6 +38,11 @@ class Operands {
   std::string text(size_t i, std::string_view name) const;  // empty: not given
   DType dtype(size_t i, std::string_view name, DType otherwise) const;
 
+  // What the layer of that class and config, one without weights, makes of x.
+  Tensor by_layer(std::string_view class_name, const ConfigJson& config, const Tensor& x) const;
+  // Those of the options that are given.
+  ConfigJson kept(std::initializer_list<std::string_view> names) const;
+
   const std::string& place() const { return layer_.name(); }
   [[noreturn]] void missing(std::string_view name) const;
 
@@ -44,6 +50,7 @@ class Operands {
   const Tensor& marked(const ConfigJson& json, std::string_view name) const;
   Tensor constant(const ConfigJson& value, std::string_view name) const;
 
+  Scope& scope_;
   const LayerBase& layer_;
   const ConfigJson& config_;
   const OperationCall& call_;

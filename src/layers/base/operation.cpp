@@ -27,8 +27,8 @@ Operation::Operation(const Json& layer, OperationCall call)
   }
 }
 
-std::vector<Tensor> Operation::call_many(Scope&, std::span<const Tensor> xs) {
-  return call_operation(class_name_, Operands(*this, config_, call_, xs));
+std::vector<Tensor> Operation::call_many(Scope& s, std::span<const Tensor> xs) {
+  return call_operation(class_name_, Operands(s, *this, config_, call_, xs));
 }
 
 Json Operation::to_json() const {

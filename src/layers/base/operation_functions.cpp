@@ -2,11 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "layers/base/einsum.h"
 #include "layers/base/json_parts.h"
-#include "layers/base/operation_shapes.h"
+#include "layers/base/operation_tables.h"
 #include "plimsoll/activations.h"
 #include "plimsoll/ops/linalg.h"
 #include "plimsoll/ops/math.h"
@@ -18,11 +17,7 @@
 namespace plimsoll {
 namespace {
 
-using Json = ConfigJson;
 using namespace operation;
-
-Tensor to_bool(const Tensor& x) { return x.dtype() == DType::boolean ? x : not_equal(x, scalar_like(x, 0)); }
-Tensor to_float(const Tensor& x) { return is_float(x.dtype()) ? x : cast(x, DType::f32); }
 
 // ---- numbers -----------------------------------------------------------------------------------
 
@@ -91,12 +86,6 @@ Tensor is_inf(const Tensor& x) {
 Tensor log_base(const Tensor& x, double base) {
   const Tensor y = log(x);
   return divide(y, scalar_like(y, std::log(base)));
-}
-
-// An activation of Keras's whose argument must have its default here.
-Tensor named(const Operands& o, std::string_view activation, std::string_view argument, double usual) {
-  if (o.real(1, argument, usual) != usual) unsupported(o, concat("another ", argument, " than ", usual));
-  return activate(activation, x_of(o));
 }
 
 // ---- products ----------------------------------------------------------------------------------
@@ -171,8 +160,6 @@ Tensor dot_of(const Operands& o) {
 
 // ---- the table ---------------------------------------------------------------------------------
 
-using Function = Tensor (*)(const Operands&);
-
 template <Tensor (*f)(const Tensor&, const Tensor&)>
 Tensor binary(const Operands& o) {
   return f(o.tensor(0, "x1"), o.tensor(1, "x2"));
@@ -204,8 +191,8 @@ Tensor ordered(const Operands& o) {
   return f(x_of(o), o.axis(1, "axis", -1));
 }
 
-const std::map<std::string, Function, std::less<>>& functions() {
-  static const std::map<std::string, Function, std::less<>> all_functions = {
+const Functions& usual_functions() {
+  static const Functions all_functions = {
       {"Add", binary<add>},
       {"Subtract", binary<subtract>},
       {"Multiply", binary<multiply>},
@@ -244,11 +231,6 @@ const std::map<std::string, Function, std::less<>>& functions() {
       {"Floor", unary<floor>},
       {"Ceil", unary<ceil>},
       {"Trunc", unary<truncate>},
-      {"Round",
-       [](const Operands& o) {
-         if (o.real(1, "decimals", 0) != 0) unsupported(o, "rounding to decimals");
-         return round(x_of(o));
-       }},
       {"Square", unary<square>},
       {"Sqrt", unary<sqrt>},
       {"Rsqrt", unary<rsqrt>},
@@ -292,10 +274,6 @@ const std::map<std::string, Function, std::less<>>& functions() {
       {"TanhShrink", [](const Operands& o) { return activate("tanh_shrink", x_of(o)); }},
       {"SparsePlus", [](const Operands& o) { return activate("sparse_plus", x_of(o)); }},
       {"SparseSigmoid", [](const Operands& o) { return activate("sparse_sigmoid", x_of(o)); }},
-      {"Celu", [](const Operands& o) { return named(o, "celu", "alpha", 1); }},
-      {"Squareplus", [](const Operands& o) { return named(o, "squareplus", "b", 4); }},
-      {"SoftShrink", [](const Operands& o) { return named(o, "soft_shrink", "threshold", 0.5); }},
-      {"HardShrink", [](const Operands& o) { return named(o, "hard_shrink", "threshold", 0.5); }},
       {"Glu", gated},
       {"Elu", [](const Operands& o) { return elu(x_of(o), o.real(1, "alpha", 1)); }},
       {"LeakyRelu", [](const Operands& o) { return leaky_relu(x_of(o), o.real(1, "negative_slope", 0.2)); }},
@@ -376,25 +354,37 @@ const std::map<std::string, Function, std::less<>>& functions() {
   return all_functions;
 }
 
-// Those of several results.
-const std::map<std::string, Tensors (*)(const Operands&), std::less<>>& many_functions() {
-  static const std::map<std::string, Tensors (*)(const Operands&), std::less<>> all_functions = {
-      {"Split", split},
-      {"Unstack", unstack},
+const ManyFunctions& usual_many_functions() {
+  static const ManyFunctions all_functions = {
       {"TopK", [](const Operands& o) { return top_k(x_of(o), o.integer(1, "k")); }},
   };
   return all_functions;
 }
 
+Function function_of(std::string_view class_name) {
+  for (const auto table : {usual_functions, number_functions, statistic_functions, layout_functions,
+                           image_functions, network_functions}) {
+    if (const auto found = table().find(class_name); found != table().end()) return found->second;
+  }
+  return nullptr;
+}
+// Those of several results.
+ManyFunction many_function_of(std::string_view class_name) {
+  for (const auto table : {usual_many_functions, split_functions}) {
+    if (const auto found = table().find(class_name); found != table().end()) return found->second;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Tensors call_operation(std::string_view class_name, const Operands& o) {
-  if (const auto found = functions().find(class_name); found != functions().end()) return {found->second(o)};
-  return many_functions().find(class_name)->second(o);
+  if (const Function f = function_of(class_name)) return {f(o)};
+  return many_function_of(class_name)(o);
 }
 
 bool has_operation(std::string_view class_name) {
-  return functions().count(class_name) + many_functions().count(class_name) > 0;
+  return function_of(class_name) || many_function_of(class_name);
 }
 
 }  // namespace plimsoll

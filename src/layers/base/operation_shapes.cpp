@@ -1,5 +1,6 @@
 #include "layers/base/operation_shapes.h"
 
+#include <algorithm>
 #include <numeric>
 #include <set>
 
@@ -9,13 +10,13 @@
 
 namespace plimsoll::operation {
 
-using Json = ConfigJson;
-
 [[noreturn]] void unsupported(const Operands& o, std::string_view what) {
   fail(ErrorKind::unsupported, o.place(), what, " is not supported; cut the model before it");
 }
 
 Tensor x_of(const Operands& o) { return o.tensor(0, "x"); }
+Tensor to_bool(const Tensor& x) { return x.dtype() == DType::boolean ? x : not_equal(x, scalar_like(x, 0)); }
+Tensor to_float(const Tensor& x) { return is_float(x.dtype()) ? x : cast(x, DType::f32); }
 
 int from_front(const Operands& o, int64_t axis, int rank) {
   if (axis < -rank || axis >= rank) o.missing("axis");
@@ -151,17 +152,15 @@ Tensor stack(const Operands& o) {
   return concatenate(parts, axis);
 }
 
-Tensors split(const Operands& o) {
-  const Tensor x = x_of(o);
-  const int axis = from_front(o, o.axis(2, "axis", 0), x.rank());
+Tensors split_along(const Operands& o, const Tensor& x, int axis, bool uneven) {
   const int64_t size = x.shape()[axis];
   const Json* given = o.option(1, "indices_or_sections");
   Ints ends = o.ints(1, "indices_or_sections");
   if (given && !given->is_array()) {
     const int64_t count = ends.at(0);
-    if (count < 1 || size % count != 0) o.missing("indices_or_sections");
+    if (count < 1 || count > 4096 || (!uneven && size % count != 0)) o.missing("indices_or_sections");
     ends.clear();
-    for (int64_t i = 1; i < count; ++i) ends.push_back(i * (size / count));
+    for (int64_t i = 1; i < count; ++i) ends.push_back(i * (size / count) + std::min(i, size % count));
   }
   ends.push_back(size);
   Tensors parts;
@@ -172,6 +171,11 @@ Tensors split(const Operands& o) {
     begin = end;
   }
   return parts;
+}
+
+Tensors split(const Operands& o) {
+  const Tensor x = x_of(o);
+  return split_along(o, x, from_front(o, o.axis(2, "axis", 0), x.rank()), false);
 }
 
 Tensors unstack(const Operands& o) {
@@ -229,28 +233,6 @@ Tensor roll(const Operands& o) {
   if (shift == 0) return given;
   const Tensors parts = {part_of(x, axis, size - shift, size), part_of(x, axis, 0, size - shift)};
   return reshape(concatenate(parts, axis), given.shape());
-}
-
-Tensor pad_with(const Operands& o) {
-  const Tensor x = x_of(o);
-  if (const std::string mode = o.text(2, "mode"); !mode.empty() && mode != "constant")
-    unsupported(o, "padding of the mode '" + mode + "'");
-  const Json* width = o.option(1, "pad_width");
-  if (!width) o.missing("pad_width");
-  Ints low, high;
-  for (int i = 0; i < x.rank(); ++i) {
-    const auto at = static_cast<size_t>(i);
-    const Json* pair = width;  // of all axes: one number, a pair, or a list of one pair
-    if (pair->is_array() && !pair->empty() && (*pair)[0].is_array())
-      pair = pair->size() == 1 ? &(*pair)[0] : at < pair->size() ? &(*pair)[at] : nullptr;
-    if (!pair || (pair->is_array() && pair->size() != 2)) o.missing("pad_width");
-    const auto before = int64_of(pair->is_array() ? (*pair)[0] : *pair);
-    const auto after = int64_of(pair->is_array() ? (*pair)[1] : *pair);
-    if (!before || !after || *before < 0 || *after < 0) o.missing("pad_width");
-    low.push_back(*before);
-    high.push_back(*after);
-  }
-  return pad(x, low, high, {}, o.real(3, "constant_values", 0));
 }
 
 Tensor take_of(const Operands& o) {

@@ -8,10 +8,13 @@
 
 namespace plimsoll::operation {
 
+using Json = ConfigJson;
 using Tensors = std::vector<Tensor>;
 
 [[noreturn]] void unsupported(const Operands& o, std::string_view what);
 Tensor x_of(const Operands& o);
+Tensor to_bool(const Tensor& x);
+Tensor to_float(const Tensor& x);
 // Counted from the front. `rank` is that of the result where axes are added.
 int from_front(const Operands& o, int64_t axis, int rank);
 Tensor flat(const Tensor& x);
@@ -27,6 +30,8 @@ Tensor move_axes(const Operands& o);
 Tensor expand(const Operands& o);
 Tensor squeeze_out(const Operands& o);
 Tensor stack(const Operands& o);
+// At the places or in as many parts as the call says; uneven: the first ones may be longer by one.
+Tensors split_along(const Operands& o, const Tensor& x, int axis, bool uneven);
 Tensors split(const Operands& o);
 Tensors unstack(const Operands& o);
 Tensor repeat(const Operands& o);
