@@ -142,7 +142,7 @@ void downloads(const Exam& exam, Findings& findings) {
       if (++looked > kMostDownloads || patience.over()) return;
       const std::optional<MappedFile> file = MappedFile::open(path);
       const DataFile data = file ? inspect_data(file->bytes(), path.filename().string()) : DataFile{};
-      if (data.trouble.empty()) continue;
+      if (data.trouble.empty() || !data.damaged) continue;
       const fs::path real = real_path(path);
       findings.push_back(
           {"",

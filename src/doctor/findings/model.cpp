@@ -264,8 +264,8 @@ std::optional<OtherKind> in_folder(const Exam& exam, std::string_view said) {
 bool is_no_model(const std::filesystem::path& path) {
   const std::string suffix = lower_case(path.extension().string());
   for (const std::string_view known :
-       {".csv",  ".tsv", ".txt",      ".md",  ".json", ".yaml", ".yml",  ".toml", ".gz",  ".bz2", ".xz",
-        ".xlsx", ".log", ".tfrecord", ".gif", ".webp", ".tif",  ".tiff", ".mp3",  ".mp4", ".pdf"}) {
+       {".txt", ".md", ".json", ".yaml", ".yml", ".toml", ".gz", ".bz2", ".xz", ".xlsx", ".log", ".tfrecord",
+        ".gif", ".webp", ".tif", ".tiff", ".mp3", ".mp4", ".pdf"}) {
     if (suffix == known) return true;
   }
   return false;
@@ -280,14 +280,17 @@ bool judge_data(const Exam& exam, Findings& findings) {
   const DataFile data = file ? inspect_data(file->bytes(), name) : DataFile{};
   if (data.kind.empty()) return false;
   const bool whole = data.trouble.empty();
-  findings.push_back({"",
-                      whole ? Severity::note : Severity::error,
-                      whole ? Sureness::likely : Sureness::certain,
-                      concat(name, " is ", data.kind, whole ? "" : concat(", and damaged: ", data.trouble)),
-                      {exam.options.model.string()},
-                      whole ? "It has the length that it promises."
-                            : "An exception when it is loaded: BadZipFile, ValueError, OSError or EOFError",
-                      whole ? "" : "Copy or download it again, or write it anew."});
+  findings.push_back(
+      {"",
+       whole ? Severity::note : Severity::error,
+       whole ? Sureness::likely : Sureness::certain,
+       concat(name, " is ", data.kind,
+              whole
+                  ? ""
+                  : concat(", and ", data.damaged ? "damaged: " : "cannot be read as it is: ", data.trouble)),
+       {exam.options.model.string()},
+       whole ? data.whole : data.error,
+       whole ? "" : data.fix});
   return true;
 }
 

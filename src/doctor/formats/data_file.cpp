@@ -9,6 +9,7 @@
 
 #include "doctor/formats/hdf5_attributes.h"
 #include "doctor/formats/hdf5_groups.h"
+#include "doctor/formats/text_table.h"
 #include "doctor/patience.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
@@ -173,10 +174,12 @@ std::string other_thing(std::string_view bytes) {
 DataFile inspect(Bytes file, std::string_view name) {
   const std::string_view bytes = file.text();
   const bool torch = has_end(name, {".pt", ".pth", ".bin", ".ckpt"});
+  const bool table = has_end(name, {".csv", ".tsv"});
   const bool known =
-      torch || has_end(name, {".npy",    ".npz",    ".safetensors", ".parquet", ".arrow", ".feather", ".pkl",
-                              ".pickle", ".joblib", ".onnx",        ".h5",      ".hdf5",  ".keras",   ".zip",
-                              ".png",    ".jpg",    ".jpeg",        ".sqlite",  ".db",    ".wav"});
+      torch || table ||
+      has_end(name, {".npy",    ".npz",    ".safetensors", ".parquet", ".arrow", ".feather", ".pkl",
+                     ".pickle", ".joblib", ".onnx",        ".h5",      ".hdf5",  ".keras",   ".zip",
+                     ".png",    ".jpg",    ".jpeg",        ".sqlite",  ".db",    ".wav"});
   if (const std::string other = other_thing(bytes); known && !other.empty()) return {"a data file", other};
   if (bytes.starts_with("PK\x03\x04"))
     return {has_end(name, {".npz"}) ? "a NumPy archive (.npz)"
@@ -193,6 +196,7 @@ DataFile inspect(Bytes file, std::string_view name) {
   if (has_end(name, {".onnx"})) return {"an ONNX model", check_protobuf(file)};
   if (has_end(name, {".h5", ".hdf5"})) return {"an HDF5 file", check_hdf5(file)};
   if (has_end(name, {".json", ".ipynb"})) return {"a JSON file", check_json(bytes)};
+  if (table) return inspect_text_table(bytes, has_end(name, {".tsv"}) ? '\t' : ',');
   if (bytes.starts_with("\x89PNG"))
     return {"a picture (PNG)", check_end(bytes, std::string_view("IEND\xae\x42\x60\x82"))};
   if (bytes.starts_with("\x1f\x8b")) return {"a compressed file (gzip)", check_gzip(bytes)};

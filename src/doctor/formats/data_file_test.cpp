@@ -24,6 +24,31 @@ TEST(DataFile, KeepsOrBreaksWhatItPromises) {
   EXPECT_EQ(inspect_data(Bytes("hello"sv), "a.txt").kind, "");
 }
 
+TEST(DataFile, TablesAsTextAreTablesWhateverIsInThem) {
+  const auto table = [](std::string_view text, std::string_view name = "h.csv") {
+    return inspect_data(Bytes(text), name);
+  };
+  EXPECT_EQ(table("a,b,c\n1,2,3\n4,5,6\n").kind, "a table as text (CSV)");
+  EXPECT_EQ(table("a,b,c\n1,2,3\n4,5,6\n").whole, "It has 3 columns and 3 rows, the first among them.");
+  EXPECT_EQ(table("a\tb\n1\t2\n", "h.tsv").kind, "a table as text (TSV)");
+  for (const std::string_view whole :
+       {"a\n1\n"sv, "a,b\n\"x, \"\"y\"\"\nz\",2\n"sv, "a;b\n1,5;2\n"sv, "a,b\r\n1,2\r\n\r\n"sv,
+        "\xef\xbb\xbf"
+        "a,b\n1,2"sv,
+        "a,b\n1\n"sv, "n,\xc3\xa9\n1,2\n"sv, "a,b\n5\" disk,2\n"sv})
+    EXPECT_EQ(table(whole).trouble, "") << whole;
+  EXPECT_EQ(table("a,b\n1,2\n1,2,3\n").trouble, "line 3 has 3 fields, the first 2");
+  EXPECT_EQ(table("a,b\n\"1,2\n3,4\n").trouble, "the quote that begins in line 2 does not end");
+  EXPECT_EQ(table("a\n\xe9t\xe9\n").trouble, "the byte at 2 is not UTF-8");
+  EXPECT_EQ(table("\xff\xfe"
+                  "a\0,\0"sv)
+                .trouble,
+            "it is UTF-16, not UTF-8");
+  EXPECT_NE(table("a,b\n1,\0\n"sv).trouble, "");
+  EXPECT_EQ(table("").trouble, "it is empty");
+  EXPECT_NE(table("<!DOCTYPE html><html>").trouble, "");
+}
+
 TEST(DataFile, IsJudgedHoweverShortItIs) {
   for (const std::string_view whole :
        {"\x93NUMPY\x01\0\x10\0{'descr': '<f8'}"sv, "\x93NUMPY\x02\0\xff\xff\xff\xff"sv,
