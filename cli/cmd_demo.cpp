@@ -110,7 +110,7 @@ void cmd_demo(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("demo", "Train a small network on Fashion-MNIST, save it and show what it says");
   command->add_option("--data", o->data, "The images")->check(CLI::ExistingFile)->capture_default_str();
-  command->add_option("--epochs", o->epochs)->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--epochs", o->epochs)->check(cli::positive())->capture_default_str();
   command->add_option("--output", o->output, "The folder for the model and the pictures")
       ->capture_default_str();
   command->callback([o] { run(*o); });

@@ -37,9 +37,7 @@ void cmd_evaluate(CLI::App& app) {
   command->add_option("model", a->model, "A .keras or .h5 file")->required()->check(CLI::ExistingFile);
   cli::add_data_options(*command, a->data, true);
   cli::add_compile_options(*command, a->compile, false);
-  command->add_option("--batch", a->batch, "Records per step")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  command->add_option("--batch", a->batch, "Records per step")->check(cli::positive())->capture_default_str();
   cli::add_memory_option(*command, a->memory);
   command->add_flag("--json", a->json, "For programs");
   command->footer(

@@ -149,9 +149,7 @@ void cmd_plan(CLI::App& app) {
       ->required()
       ->check(CLI::ExistingFile);
   cli::add_compile_options(*command, a->compile, true);
-  command->add_option("--batch", a->batch, "Records per step")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  command->add_option("--batch", a->batch, "Records per step")->check(cli::positive())->capture_default_str();
   command->add_option("--memory", a->memory,
                       "The line, of the whole process: 2GiB, 60%; of the device that it is planned for: "
                       "cuda:0=4GiB. Exits with 3 if the step cannot fit");

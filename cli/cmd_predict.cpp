@@ -55,9 +55,7 @@ void cmd_predict(CLI::App& app) {
   command->add_option("model", a->model, "A .keras or .h5 file")->required()->check(CLI::ExistingFile);
   cli::add_data_options(*command, a->data, false);
   command->add_option("--output", a->output, "Where to write: .npy, .npz or .csv")->required();
-  command->add_option("--batch", a->batch, "Records per step")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  command->add_option("--batch", a->batch, "Records per step")->check(cli::positive())->capture_default_str();
   cli::add_memory_option(*command, a->memory);
   command->add_option("--device", a->device,
                       "What to run on, as `plimsoll devices` lists. Default: the best there is");

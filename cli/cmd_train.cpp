@@ -137,10 +137,8 @@ void cmd_train(CLI::App& app) {
       ->check(CLI::ExistingFile);
   cli::add_data_options(*command, a->data, true);
   cli::add_compile_options(*command, a->compile, true);
-  command->add_option("--batch", a->batch, "Records per step")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--epochs", a->epochs)->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--batch", a->batch, "Records per step")->check(cli::positive())->capture_default_str();
+  command->add_option("--epochs", a->epochs)->check(cli::positive())->capture_default_str();
   command->add_option("--validation", a->validation, "Data to measure on after each epoch")
       ->check(CLI::ExistingPath);
   command

@@ -18,6 +18,18 @@ inline constexpr const char* kExitStatus =
     "0: done; 1: an error, whose message says what to do; 2: the command line was not understood;\n"
     "3: it does not fit under the memory line; 130: interrupted. doctor and guard have their own.";
 
+// For numbers that must be above 0. CLI11's own says the largest number there is in 300 digits.
+inline const CLI::Validator& positive() {
+  static const CLI::Validator check(
+      [](std::string& given) {
+        double value = 0;
+        const bool is_number = CLI::detail::lexical_cast(given, value);
+        return is_number && value > 0 ? std::string() : "expected a number above 0, got " + given;
+      },
+      "ABOVE 0");
+  return check;
+}
+
 // All subcommands, in the order of their names.
 std::span<const Command> commands();
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "command.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll::cli {
@@ -10,13 +11,12 @@ void add_compile_options(CLI::App& command, CompileOptions& o, bool trains) {
   command.add_option("--loss", o.loss,
                      "By Keras's name, such as mse; one per output. Default: the loss in the file");
   command.add_option("--metrics", o.metrics, "Such as accuracy. Default: those in the file");
-  command.add_option("--threads", o.threads, "Default: all this process may use")->check(CLI::PositiveNumber);
+  command.add_option("--threads", o.threads, "Default: all this process may use")->check(cli::positive());
   command.add_option("--device", o.device,
                      "What to run on, as `plimsoll devices` lists. Default: the best there is");
   if (!trains) return;
   command.add_option("--optimizer", o.optimizer, "By Keras's name. Default: the one in the file, else adam");
-  command.add_option("--learning-rate", o.learning_rate, "Default: the optimizer's")
-      ->check(CLI::PositiveNumber);
+  command.add_option("--learning-rate", o.learning_rate, "Default: the optimizer's")->check(cli::positive());
 }
 
 void compile(Model& model, const CompileOptions& o) {

@@ -167,6 +167,19 @@ TEST_F(Hdf5, DamagedFilesAreErrorsOrRead) {
   EXPECT_GT(refused, 10);
 }
 
+TEST_F(Hdf5, ANameThatIsNotThereListsThoseThereAre) {
+  write(20);
+  try {
+    Dataset::hdf5(path_, {.y = {"labels_of_another"}});
+    ADD_FAILURE() << "no error";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("labels_of_another: no data set of this name; there are: "),
+              std::string::npos)
+        << e.what();
+    EXPECT_NE(std::string(e.what()).find("x"), std::string::npos) << e.what();
+  }
+}
+
 TEST_F(Hdf5, WhatIsNoHdf5IsABadFile) {
   write(20);
   const auto kind = [&](const Hdf5Options& options) {

@@ -1,7 +1,9 @@
 #include "train/loss_functions.h"
 
+#include <algorithm>
 #include <numbers>
 
+#include "plimsoll/error.h"
 #include "plimsoll/ops/math.h"
 #include "plimsoll/ops/reduce.h"
 #include "plimsoll/ops/shape.h"
@@ -13,8 +15,24 @@ struct Pair {
   Tensor y, p;  // targets and predictions
 };
 
+bool broadcasts(const Shape& a, const Shape& b) {
+  for (int i = 1; i <= std::min(a.rank(), b.rank()); ++i) {
+    const int64_t x = a[a.rank() - i], y = b[b.rank() - i];
+    if (x != y && x != 1 && y != 1) return false;
+  }
+  return true;
+}
+
 Pair matched(const Tensor& y_true, const Tensor& y_pred) {
   const auto [y, p] = to_same_rank(cast(y_true, y_pred.dtype()), y_pred);
+  // Targets with one number where the predictions have several are mostly the numbers of classes.
+  const bool may_be_classes =
+      y_pred.rank() > 0 && y_pred.dim(-1) > 1 && (y_true.rank() < y_pred.rank() || y_true.dim(-1) == 1);
+  require(broadcasts(y.shape(), p.shape()), "targets", "expected the shape of the predictions, ",
+          y_pred.shape(), ", got ", y_true.shape(),
+          may_be_classes ? "; for targets that are the numbers of classes, the loss is "
+                           "sparse_categorical_crossentropy, the metric sparse_categorical_accuracy"
+                         : "");
   return {y, p};
 }
 

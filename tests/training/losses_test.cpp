@@ -61,6 +61,19 @@ std::vector<LossRow> loss_rows() {
   };
 }
 
+TEST(Losses, NumbersOfClassesForARegressionSayWhichLossIsMeant) {
+  const Tensor classes = Tensor::zeros(DType::i32, {32}), shares = Tensor::zeros(DType::f32, {32, 10});
+  try {
+    MeanSquaredError()->call(classes, shares);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& e) {
+    const std::string text = e.what();
+    EXPECT_NE(text.find("expected the shape of the predictions, (32, 10), got (32,)"), std::string::npos)
+        << text;
+    EXPECT_NE(text.find("sparse_categorical_crossentropy"), std::string::npos) << text;
+  }
+}
+
 TEST(Losses, AreKeras) {
   const Tensor weight = golden("data.weight");
   size_t seen = 0;

@@ -40,12 +40,30 @@ MemoryType element_of(hid_t type) {
   return memory_type(type);
 }
 
+// What a user may have meant: the data sets there are, in the order of their paths.
+std::string names_in(hid_t file) {
+  constexpr size_t kMost = 20;
+  std::vector<std::string> names;
+  const auto note = [](hid_t root, const char* path, const H5L_info_t* info, void* list) -> herr_t {
+    auto& found = *static_cast<std::vector<std::string>*>(list);
+    if (info->type != H5L_TYPE_HARD) return 0;
+    const Handle object(H5Oopen(root, path, H5P_DEFAULT), H5Oclose);
+    if (object && H5Iget_type(object) == H5I_DATASET) found.emplace_back(path);
+    return found.size() > kMost ? 1 : 0;
+  };
+  H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, note, &names);  // of a damaged file: those before the damage
+  if (names.empty()) return "there are none in the file";
+  std::string text = "there are: ";
+  for (size_t i = 0; i < std::min(names.size(), kMost); ++i) text += (i ? ", " : "") + names[i];
+  return text + (names.size() > kMost ? ", ..." : "");
+}
+
 class Column {
  public:
   Column(hid_t file, const std::string& name, const std::function<void(uint64_t)>& needs_memory)
       : name_(name) {
     set_.emplace(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
-    if (!*set_) throw Refused(name + ": no data set of this name");
+    if (!*set_) throw Refused(name + ": no data set of this name; " + names_in(file));
     read_shape();
     find_place();
     if (cache_ == 0) return;
