@@ -26,7 +26,7 @@ inline const CLI::Validator& positive() {
         const bool is_number = CLI::detail::lexical_cast(given, value);
         return is_number && value > 0 ? std::string() : "expected a number above 0, got " + given;
       },
-      "ABOVE 0");
+      "POSITIVE");
   return check;
 }
 
