@@ -1,9 +1,12 @@
+from collections import namedtuple as _namedtuple
+
 from plimsoll_tensorflow import hints as _hints
 from plimsoll_tensorflow import ops as _ops
 
 from plimsoll_tensorflow.api.math import l2_normalize  # noqa: F401
 
 _k, _tensor = _ops.k, _ops.tensor
+_Qr, _SignAndLog = _namedtuple("Qr", "q r"), _namedtuple("LogMatrixDeterminant", "sign log_abs_determinant")
 matmul, norm, eye, einsum, tensordot = _ops.matmul, _ops.norm, _ops.eye, _ops.einsum, _ops.tensordot
 inv, det, cholesky = (_ops.unary(f) for f in (_k.inv, _k.det, _k.cholesky))
 global_norm = _ops.global_norm
@@ -20,7 +23,7 @@ def svd(tensor, full_matrices=False, compute_uv=True, name=None):
 
 
 def qr(input, full_matrices=False, name=None):
-    return _k.qr(_tensor(input), "complete" if full_matrices else "reduced")
+    return _Qr(*_k.qr(_tensor(input), "complete" if full_matrices else "reduced"))
 
 
 def eigh(tensor, name=None):
@@ -67,9 +70,7 @@ def logdet(matrix, name=None):
 
 
 def slogdet(input, name=None):
-    from collections import namedtuple
-
-    return namedtuple("LogMatrixDeterminant", "sign log_abs_determinant")(*_k.slogdet(_tensor(input)))
+    return _SignAndLog(*_k.slogdet(_tensor(input)))
 
 
 def eigvalsh(tensor, name=None):

@@ -219,7 +219,7 @@ class Dataset(Sources, Grouping):
         return Iterator(self)
 
     def as_numpy_iterator(self):
-        return (map_arrays(lambda x: x[()] if isinstance(x, np.ndarray) else x, element) for element in self._make())
+        return NumpyIterator(self)
 
     def get_single_element(self, name=None):
         rows = list(itertools.islice(self._make(), 2))
@@ -281,6 +281,9 @@ class Iterator:
         self._rows, self.taken = iter(self._dataset._make()), taken
         collections.deque(itertools.islice(self._rows, taken), 0)
 
+    def next(self):
+        return self.__next__()
+
     def get_next(self):
         try:
             return next(self)
@@ -291,6 +294,23 @@ class Iterator:
 
     def get_next_as_optional(self):
         return Optional(next(self, Optional.NOTHING))
+
+
+class NumpyIterator(Iterator):
+    """Elements as arrays: not to be written to, as they may be views of what the dataset was made from."""
+
+    def __next__(self):
+        found = map_arrays(_read_only, next(self._rows))
+        self.taken += 1
+        return found
+
+
+def _read_only(x):
+    if not isinstance(x, np.ndarray):
+        return x
+    x = x.view()
+    x.flags.writeable = False
+    return x[()]
 
 
 class Optional:

@@ -35,14 +35,14 @@ def as_array(x):
 
 
 def arrays_of(structure):
-    """Lists are one tensor; tuples and dicts are structures, as in TensorFlow."""
+    """Lists and DataFrames are one tensor; tuples and dicts are structures, as in TensorFlow."""
     if is_dataset(structure):
         return structure
     if isinstance(structure, tuple) and hasattr(structure, "_fields"):
         return type(structure)(*[arrays_of(x) for x in structure])
     if isinstance(structure, tuple):
         return tuple(arrays_of(x) for x in structure)
-    if isinstance(structure, dict) or type(structure).__name__ == "DataFrame":
+    if isinstance(structure, dict):
         return {key: arrays_of(structure[key]) for key in structure}
     return None if structure is None else as_array(structure)
 

@@ -1,5 +1,6 @@
 """Casts, gathers, scatters, orders: which elements, and as what."""
 import builtins
+from collections import namedtuple
 
 import keras
 import numpy as np
@@ -12,6 +13,8 @@ from plimsoll_tensorflow.dtypes import as_dtype
 from plimsoll_tensorflow.ops.operands import pair, shape_list, tensor
 from plimsoll_tensorflow.ragged import RaggedTensor
 from plimsoll_tensorflow.tensor import StringTensor, to_tensor
+
+Unique, TopK = namedtuple("Unique", "y idx"), namedtuple("TopKV2", "values indices")
 
 
 def cast(x, dtype, name=None):
@@ -101,14 +104,11 @@ def unique(x, out_idx="int32", name=None):
     values, first, inverse = np.unique(np.asarray(x), return_index=True, return_inverse=True)
     order = np.argsort(first)
     place = np.argsort(order)
-    return to_tensor(values[order]), to_tensor(place[inverse].astype(as_dtype(out_idx).as_numpy_dtype))
+    return Unique(to_tensor(values[order]), to_tensor(place[inverse].astype(as_dtype(out_idx).as_numpy_dtype)))
 
 
 def top_k(input, k_=1, sorted=True, index_type="int32", name=None, **kwargs):
-    from collections import namedtuple
-
-    values, indices = k.top_k(tensor(input), kwargs.get("k", k_))
-    return namedtuple("TopKV2", "values indices")(values, indices)
+    return TopK(*k.top_k(tensor(input), kwargs.get("k", k_)))
 
 
 def histogram_fixed_width(values, value_range, nbins=100, dtype="int32", name=None):

@@ -100,9 +100,13 @@ def py_function(func=None, inp=None, Tout=None, name=None):
 def _typed(results, types):
     if types is None:
         return results
-    if isinstance(types, (list, tuple)):
-        return [cast(tensor(r), getattr(t, "dtype", t)) for r, t in zip(results, types)]
-    return cast(tensor(results), getattr(types, "dtype", types))
+    several = isinstance(types, (list, tuple))
+    types = types if several else [types]
+    results = [] if results is None else results if isinstance(results, (list, tuple)) and (several or len(results) == 1) else [results]
+    if len(results) != len(types):
+        raise ValueError(f"[py_function] expected {len(types)} results, one for each dtype of Tout, got {len(results)}")
+    made = [cast(tensor(r), getattr(t, "dtype", t)) for r, t in zip(results, types)]
+    return made if several else made[0]
 
 
 def group(*inputs, **kwargs):

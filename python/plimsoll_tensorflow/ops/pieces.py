@@ -2,6 +2,7 @@
 import builtins
 import math
 import time
+from collections import namedtuple
 
 import keras
 import numpy as np
@@ -15,13 +16,13 @@ from plimsoll_tensorflow.ops.operands import pair, shape_list, static, tensor
 from plimsoll_tensorflow.ops.shapes import pad, shape, stack
 from plimsoll_tensorflow.tensor import StringTensor, to_tensor
 
+UniqueWithCounts = namedtuple("UniqueWithCounts", "y idx count")
+
 
 def unique_with_counts(x, out_idx="int32", name=None):
-    from collections import namedtuple
-
     values, places = unique(x, out_idx)
     counts = np.bincount(np.asarray(places), minlength=len(values)).astype(as_dtype(out_idx).as_numpy_dtype)
-    return namedtuple("UniqueWithCounts", "y idx count")(values, places, to_tensor(counts))
+    return UniqueWithCounts(values, places, to_tensor(counts))
 
 
 def searchsorted(sorted_sequence, values, side="left", out_type="int32", name=None):

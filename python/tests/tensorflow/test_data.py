@@ -88,3 +88,43 @@ def test_files_of_elements_come_back(tmp_path):
 def test_arrays_of_different_lengths_are_refused():
     with pytest.raises(ValueError, match="expected arrays of one length"):
         Dataset.from_tensor_slices((np.ones(3), np.ones(4)))
+
+
+def test_a_table_of_pandas_is_one_tensor_unless_it_is_made_a_dict():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, 2.0], "b": [3, 4]})
+    assert values(Dataset.from_tensor_slices(frame)) == [[1.0, 3.0], [2.0, 4.0]]
+    assert Dataset.from_tensors((frame, frame["b"])).element_spec[0] == tf.TensorSpec((2, 2), tf.float64)
+    assert Dataset.from_tensor_slices(dict(frame)).element_spec == {"a": tf.TensorSpec((), tf.float64), "b": tf.TensorSpec((), tf.int64)}
+    windows = keras.utils.timeseries_dataset_from_array(frame, frame[["b"]], sequence_length=1, batch_size=2)
+    x, y = next(iter(windows))
+    assert (x.numpy().tolist(), y.numpy().tolist()) == ([[[1.0, 3.0]], [[2.0, 4.0]]], [[3], [4]])
+
+
+def test_iterators_have_next_and_arrays_are_not_to_be_written_to():
+    source = np.arange(4.0)
+    rows = Dataset.from_tensor_slices(source).batch(2).as_numpy_iterator()
+    assert rows.next().tolist() == [0.0, 1.0] and iter(rows) is rows
+    whole = Dataset.from_tensors(source).as_numpy_iterator().next()
+    with pytest.raises(ValueError, match="read-only"):
+        whole += 1
+    assert source.flags.writeable and iter(Dataset.range(2)).next().numpy() == 0
+    with pytest.raises(StopIteration):
+        Dataset.range(0).as_numpy_iterator().next()
+
+
+@pytest.mark.parametrize("call", [tf.py_function, tf.numpy_function])
+def test_python_functions_give_as_many_results_as_they_have_dtypes(call):
+    def swapped(x):
+        return np.asarray(x)[::-1].copy()
+
+    x = np.arange(4, dtype="float32").reshape(2, 2)
+    (one,) = call(swapped, [x], [tf.float32])  # not the array's first row
+    assert one.numpy().tolist() == [[2.0, 3.0], [0.0, 1.0]]
+    assert call(swapped, [x], tf.float32).shape == (2, 2)
+    assert [int(v) for v in call(lambda x: (1, 2), [x], (tf.int32, tf.int64))] == [1, 2]
+    assert call(lambda x: None, [x], []) == []
+    mapped = Dataset.from_tensors(x).map(lambda x: call(swapped, [x], [tf.float32])[0])
+    assert values(mapped) == [[[2.0, 3.0], [0.0, 1.0]]]
+    with pytest.raises(ValueError, match="expected 2 results"):
+        call(lambda x: (1, 2, 3), [x], (tf.int32, tf.int64))

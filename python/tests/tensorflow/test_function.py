@@ -77,3 +77,11 @@ def test_random_numbers_differ_from_call_to_call():
     first = np.asarray(tf.random.normal([4]))
     tf.random.set_seed(7)
     np.testing.assert_array_equal(first, tf.random.normal([4]))
+
+
+def test_results_of_several_tensors_have_names():
+    found = tf.unique([3, 1, 3])
+    assert found.y.numpy().tolist() == [3, 1] and found.idx.numpy().tolist() == [0, 1, 0]
+    assert tf.unique_with_counts([3, 1, 3]).count.numpy().tolist() == [2, 1]
+    assert tf.linalg.qr(tf.eye(2)).r.shape == (2, 2) and tf.linalg.qr(tf.ones((3, 2)), full_matrices=True).q.shape == (3, 3)
+    assert tf.nn.top_k([1.0, 2.0], k=1).indices.numpy().tolist() == [1]
