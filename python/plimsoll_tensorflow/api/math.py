@@ -1,5 +1,6 @@
 from plimsoll_tensorflow import hints as _hints
 from plimsoll_tensorflow import ops as _ops
+from plimsoll_tensorflow.failures import InvalidArgumentError as _Invalid
 
 globals().update(_ops.special.MATH | _ops.REDUCTIONS | _ops.UNARY | _ops.MATH_UNARY | _ops.BINARY | _ops.MATH_BINARY)
 argmax, argmin, cumsum, cumprod, top_k, add_n = _ops.argmax, _ops.argmin, _ops.cumsum, _ops.cumprod, _ops.top_k, _ops.add_n
@@ -12,8 +13,11 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None):
 
 
 def confusion_matrix(labels, predictions, num_classes=None, weights=None, dtype="int32", name=None):
-    labels, predictions = (_ops.np.asarray(_ops.tensor(x)).ravel() for x in (labels, predictions))
+    labels, predictions = (_ops.np.asarray(_ops.tensor(x)).ravel().astype("int64") for x in (labels, predictions))  # bools would be a mask
     count = int(num_classes or max(labels.max(), predictions.max()) + 1)
+    for name, classes in (("labels", labels), ("predictions", predictions)):
+        if classes.min(initial=0) < 0 or classes.max(initial=0) >= count:
+            raise _Invalid(f"[confusion_matrix] expected {name} from 0 to {count - 1}, got {classes.min()} to {classes.max()}")
     table = _ops.np.zeros((count, count))
     _ops.np.add.at(table, (labels, predictions), 1 if weights is None else _ops.np.asarray(weights))
     return _ops.to_tensor(table.astype(_ops.as_dtype(dtype).as_numpy_dtype))

@@ -85,3 +85,12 @@ def test_results_of_several_tensors_have_names():
     assert tf.unique_with_counts([3, 1, 3]).count.numpy().tolist() == [2, 1]
     assert tf.linalg.qr(tf.eye(2)).r.shape == (2, 2) and tf.linalg.qr(tf.ones((3, 2)), full_matrices=True).q.shape == (3, 3)
     assert tf.nn.top_k([1.0, 2.0], k=1).indices.numpy().tolist() == [1]
+
+
+def test_a_confusion_matrix_of_bools_and_floats_counts_classes():
+    y, p = np.array([0, 1, 1]), np.array([0.9, 0.2, 0.8])
+    assert tf.math.confusion_matrix(y, p > 0.5).numpy().tolist() == [[0, 1], [1, 1]]
+    assert tf.math.confusion_matrix(y.astype("float32"), [1.0, 0.0, 1.0]).numpy().tolist() == [[0, 1], [1, 1]]
+    for bad in ([-1, 0, 0], [0, 3, 0]):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="predictions from 0 to 1"):
+            tf.math.confusion_matrix(y, bad, num_classes=2)

@@ -100,7 +100,7 @@ for epoch in range(5):
         if wait >= patience:
             print('early stopping')
             break
-print(optimizer.iterations, float(optimizer.learning_rate), len(optimizer.variables))
+print(optimizer.iterations.numpy(), float(optimizer.learning_rate), len(optimizer.variables))
 print(len(manager.checkpoints), os.path.basename(manager.latest_checkpoint), norm.shape)
 before = model(x_test[:2])
 model.d2.kernel.assign(tf.zeros_like(model.d2.kernel))

@@ -50,7 +50,7 @@ class AnomalyDetector(Model):
 
 autoencoder = AnomalyDetector()
 autoencoder.compile(optimizer='adam', loss='mae')
-autoencoder.build((None, 24))
+autoencoder(normal_train_data[:1])
 w = np.random.RandomState(1)
 autoencoder.set_weights([w.normal(size=v.shape) * 0.3 + (0.1 if v.ndim == 1 else 0) for v in autoencoder.get_weights()])
 history = autoencoder.fit(normal_train_data, normal_train_data, epochs=8, batch_size=32, validation_data=(test_data, test_data), shuffle=False, verbose=0)

@@ -47,7 +47,7 @@ def create_model(units=8, activation='relu', optimizer='adam', lr=0.01):
     else:
         model.add(Activation(activation))
     model.add(Dropout(0.0))
-    model.add(Dense(3, activation=tf.nn.softmax))
+    model.add(Dense(3, activation='softmax'))
     opt = tf.keras.optimizers.get({'class_name': optimizer, 'config': {'learning_rate': lr}})
     model.compile(loss='categorical_crossentropy', optimizer=opt, metrics=['accuracy', tf.keras.metrics.Precision(), tf.keras.metrics.F1Score(average='macro')])
     rng = np.random.RandomState(0)
@@ -56,7 +56,7 @@ def create_model(units=8, activation='relu', optimizer='adam', lr=0.01):
 
 
 rows = []
-for units, activation, optimizer in itertools.product([4, 8], ['relu', 'leaky', 'prelu', tf.nn.tanh], ['adam', 'RMSprop']):
+for units, activation, optimizer in itertools.product([8], ['relu', 'leaky', 'prelu', tf.nn.tanh], ['adam', 'RMSprop']):
     tf.keras.backend.clear_session()
     model = create_model(units, activation, optimizer)
     hist = model.fit(X[:60], y[:60], validation_data=(X[60:], y[60:]), epochs=3, batch_size=20, shuffle=False, verbose=0, class_weight=class_weight)

@@ -7,8 +7,8 @@ from tensorflow.keras.utils import normalize, pad_sequences, to_categorical
 
 rng = np.random.RandomState(0)
 x = rng.randn(200, 6).astype('float32')
-y = (x[:, 0] + x[:, 1] > 1.6).astype('int32')
-neg, pos = np.bincount(y)
+y = (x[:, 0] + x[:, 1] > 1.6).astype('int32')[:, None]
+neg, pos = np.bincount(y[:, 0])
 total = neg + pos
 print('Examples:\n    Total: {}\n    Positive: {} ({:.2f}% of total)\n'.format(total, pos, 100 * pos / total))
 initial_bias = np.log([pos / neg])
@@ -27,9 +27,8 @@ METRICS = [
     keras.metrics.SensitivityAtSpecificity(0.5, name='sens')]
 
 
-def make_model(metrics=METRICS, output_bias=None, loss=None):
-    if output_bias is not None:
-        output_bias = tf.keras.initializers.Constant(output_bias)
+def make_model(metrics=METRICS, output_bias=0.0, loss=None):
+    output_bias = tf.keras.initializers.Constant(output_bias)
     model = keras.Sequential([
         keras.layers.Dense(8, activation='relu', input_shape=(x.shape[-1],)),
         keras.layers.Dropout(0.0),
@@ -49,7 +48,7 @@ class_weight = {0: weight_for_0, 1: weight_for_1}
 history = model.fit(x[:150], y[:150], batch_size=30, epochs=4, validation_data=(x[150:], y[150:]), class_weight=class_weight, shuffle=False, verbose=0)
 print({k: round(float(v[-1]), 2) for k, v in sorted(history.history.items()) if k in ('loss', 'tp', 'fp', 'tn', 'fn', 'val_recall', 'val_auc', 'prc', 'val_sens')})
 predictions = model.predict(x, batch_size=50, verbose=0)
-cm = tf.math.confusion_matrix(y, predictions[:, 0] > 0.5)
+cm = tf.math.confusion_matrix(y[:, 0], predictions[:, 0] > 0.5)
 print(cm)
 print(tf.math.confusion_matrix([0, 1, 2, 2], [0, 2, 2, 1], num_classes=3, weights=[1, 2, 3, 4], dtype=tf.float32))
 tn, fp, fn, tp = cm.numpy().ravel()
@@ -90,8 +89,8 @@ def focal_loss(gamma=2., alpha=.25):
 model = make_model(metrics=[F1(), 'AUC'], loss=focal_loss(2.0, 0.5))
 history = model.fit(x, y, batch_size=50, epochs=3, shuffle=False, verbose=0, validation_split=0.25)
 print(np.round(history.history['loss'], 3), round(history.history['f1'][-1], 2), sorted(history.history))
-pos_ds = tf.data.Dataset.from_tensor_slices((x[y == 1], y[y == 1])).repeat()
-neg_ds = tf.data.Dataset.from_tensor_slices((x[y == 0], y[y == 0])).repeat()
+pos_ds = tf.data.Dataset.from_tensor_slices((x[y[:, 0] == 1], y[y[:, 0] == 1])).repeat()
+neg_ds = tf.data.Dataset.from_tensor_slices((x[y[:, 0] == 0], y[y[:, 0] == 0])).repeat()
 resampled_ds = tf.data.Dataset.sample_from_datasets([pos_ds, neg_ds], weights=[0.5, 0.5]).batch(400)
 for features, label in resampled_ds.take(1):
     print(0.35 < label.numpy().mean() < 0.65)
@@ -122,7 +121,7 @@ print(normalize(np.array([[3.0, 4.0]])), normalize([[1.0, 1.0]], order=1))
 print(keras.utils.get_file is not None, keras.utils.split_dataset(np.arange(10), left_size=0.8)[0].cardinality().numpy())
 sequence = keras.preprocessing.sequence.TimeseriesGenerator(np.arange(10), np.arange(10), length=3, batch_size=4) if hasattr(keras.preprocessing.sequence, 'TimeseriesGenerator') else None
 print(sequence[0][0].tolist() if sequence else None)
-print(keras.losses.get('mse').__name__, keras.metrics.get('mae').__name__, keras.activations.get('gelu').__name__, type(keras.initializers.get('he_normal')).__name__, type(keras.regularizers.get('l2')).__name__)
+print(keras.losses.get('mse').__name__, type(keras.metrics.get('mae')).__name__, keras.activations.get('gelu').__name__, type(keras.initializers.get('he_normal')).__name__, type(keras.regularizers.get('l2')).__name__)
 print(keras.metrics.categorical_accuracy([[0, 1], [1, 0]], [[0.2, 0.8], [0.4, 0.6]]), keras.metrics.sparse_top_k_categorical_accuracy([2, 1], [[0.1, 0.9, 0.8], [0.05, 0.95, 0]], k=2))
 matthews = keras.metrics.MeanIoU(num_classes=2)
 matthews.update_state([0, 0, 1, 1], [0, 1, 0, 1])

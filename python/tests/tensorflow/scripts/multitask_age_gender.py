@@ -52,7 +52,7 @@ model.compile(optimizer=SGD(learning_rate=0.05, momentum=0.9, nesterov=True),
               loss_weights={'gender_out': 1.0, 'age_out': 0.5},
               metrics={'gender_out': ['accuracy', tf.keras.metrics.AUC(name='auc')], 'age_out': ['mae', r_squared]})
 model.summary()
-print(model.metrics_names, model.output_names, model.input_names)
+print(model.metrics_names, model.output_names, [i.name for i in model.inputs])
 
 
 class Watch(Callback):

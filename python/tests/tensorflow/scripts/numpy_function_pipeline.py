@@ -57,7 +57,7 @@ for signature in ({'output_signature': (tf.TensorSpec(shape=(3,), dtype=tf.float
                   {'output_types': (tf.float32, tf.int32), 'output_shapes': ((3,), ())},
                   {'output_types': (tf.float32, tf.int32)}):
     gds = tf.data.Dataset.from_generator(gen, **signature)
-    print([int(y) for _, y in gds.repeat(2).batch(5).take(1).unbatch()], gds.element_spec[0].shape)
+    print([int(y) for _, y in gds.repeat(2).batch(5).take(1).unbatch()], gds.element_spec[0])
 counter = tf.data.Dataset.from_generator(lambda n: iter(range(n)), args=[4], output_types=tf.int64)
 print(list(counter.as_numpy_iterator()))
 

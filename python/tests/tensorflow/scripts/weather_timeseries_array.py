@@ -79,8 +79,8 @@ dataset = dataset.shuffle(buffer_size=1).batch(2).prefetch(1)
 for x, y in dataset.take(1):
     print('x = ', x.numpy())
     print('y = ', y.numpy())
-mae = tf.keras.metrics.mae(series[1:], series[:-1]).numpy()
-print(mae, tf.keras.metrics.mean_squared_error(series[1:], series[:-1]).numpy(), keras.losses.Huber()(series[1:], series[:-1]).numpy())
+mae = tf.keras.losses.mae(series[1:], series[:-1]).numpy()
+print(mae, tf.keras.losses.mse(series[1:], series[:-1]).numpy(), keras.losses.Huber()(series[1:], series[:-1]).numpy())
 forecast = model.predict(dataset_val, verbose=0)[:, 0]
 actual = np.concatenate([y for x, y in dataset_val], axis=0)
 print(forecast.shape, actual.shape, float(np.sqrt(np.mean((forecast - actual[:, 0]) ** 2))))
