@@ -50,6 +50,7 @@ data_augmentation = keras.Sequential([
     layers.RandomZoom(0.1),
     layers.RandomContrast(0.1),
     layers.RandomTranslation(0.1, 0.1)])
+image_batch = normalization_layer(next(iter(val_ds))[0])
 augmented = data_augmentation(image_batch, training=True)
 print(augmented.shape, np.allclose(data_augmentation(image_batch, training=False), image_batch))
 num_classes = len(class_names)
