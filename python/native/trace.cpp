@@ -76,7 +76,8 @@ std::unique_ptr<PyProgram> Trace::compile(const std::vector<const PyTensor*>& ou
 Trace::Forecast Trace::forecast(const std::vector<const PyTensor*>& outputs, const Updates& updates) {
   end(outputs, updates);
   const Writes written = written_by(updates);
-  Forecast f{.window = spill_window(written)};
+  Forecast f;
+  f.window = spill_window(written);
   for (const std::shared_ptr<Storage>& s : written) {
     if (s->is_spilled()) f.spilled += byte_size(s->tensor().dtype(), s->tensor().shape());
   }
