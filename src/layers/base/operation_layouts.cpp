@@ -115,10 +115,11 @@ Tensor diagonal(const Operands& o) {
   order.insert(order.end(), {a, b});
   const int64_t rows = x.shape()[a], columns = x.shape()[b];
   if (offset < -rows || offset > columns) o.missing("offset");
+  sizes.push_back(checked_mul(rows, columns, "Diagonal"));
+  if (sizes.back() > INT32_MAX) unsupported(o, "a diagonal of so large a matrix");
   std::vector<int32_t> places;
   for (int64_t row = std::max<int64_t>(-offset, 0); row < rows && row + offset < columns; ++row)
     places.push_back(static_cast<int32_t>(row * columns + row + offset));
-  sizes.push_back(checked_mul(rows, columns, "Diagonal"));
   const Tensor at = Tensor::from<int32_t>(places, {std::ssize(places)});
   return take(reshape(transpose(x, order), sizes), at, x.rank() - 2);
 }

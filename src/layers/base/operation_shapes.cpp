@@ -181,6 +181,7 @@ Tensors split(const Operands& o) {
 Tensors unstack(const Operands& o) {
   const Tensor x = x_of(o);
   const int axis = from_front(o, o.axis(2, "axis", 0), x.rank());
+  if (x.shape()[axis] > 4096) o.missing("axis");
   Tensors parts;
   for (int64_t i = 0; i < x.shape()[axis]; ++i) parts.push_back(squeeze(part_of(x, axis, i, i + 1), axis));
   return parts;

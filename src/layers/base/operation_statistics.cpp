@@ -36,7 +36,7 @@ Tensor difference(const Operands& o) {
   Tensor x = o.tensor(0, "a");
   const int64_t times = o.option(1, "n") ? o.integer(1, "n") : 1;
   const int axis = from_front(o, o.axis(2, "axis", -1), x.rank());
-  if (times < 0) o.missing("n");
+  if (times < 0 || times > 4096) o.missing("n");
   for (int64_t i = 0; i < times && x.shape()[axis] > 0; ++i) {
     const int64_t size = x.shape()[axis];
     const Tensor after = part_of(x, axis, 1, size), before = part_of(x, axis, 0, size - 1);
