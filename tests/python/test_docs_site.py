@@ -122,7 +122,7 @@ def test_no_page_is_wider_than_a_phone_and_the_browser_asks_no_other_host(site, 
     running = subprocess.Popen([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}", "--remote-debugging-port=0",
                                 f"http://127.0.0.1:{server.server_port}/phone"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        seen = found.get(timeout=250)
+        seen = found.get(timeout=600)
     finally:
         running.terminate()
         running.wait()
