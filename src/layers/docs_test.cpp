@@ -57,9 +57,15 @@ std::string arguments_of(Family family, Configurable& object) {
 std::string printed() {
   std::ostringstream out;
   out << kHead;
-  for (const Family family :
-       {Family::layer, Family::loss, Family::metric, Family::optimizer, Family::schedule, Family::initializer,
-        Family::regularizer, Family::constraint}) {
+  constexpr std::pair<Family, std::string_view> kTables[] = {{Family::layer, "Layers"},
+                                                             {Family::loss, "Losses"},
+                                                             {Family::metric, "Metrics"},
+                                                             {Family::optimizer, "Optimizers"},
+                                                             {Family::schedule, "Schedules"},
+                                                             {Family::initializer, "Initializers"},
+                                                             {Family::regularizer, "Regularizers"},
+                                                             {Family::constraint, "Constraints"}};
+  for (const auto& [family, title] : kTables) {
     std::map<std::string, std::string> rows;
     for (const ClassFile file : class_files()) {
       for (const ClassDef& row : file()) {
@@ -68,13 +74,13 @@ std::string printed() {
         if (is_class && row.family == family) rows[std::string(row.name)] = arguments_of(family, *row.make());
       }
     }
-    out << "| " << name_of(family) << " | arguments and defaults |\n|---|---|\n";
+    out << "## " << title << "\n\n| " << name_of(family) << " | arguments and defaults |\n|---|---|\n";
     for (const auto& [name, arguments] : rows) out << "| " << name << " | " << arguments << " |\n";
     out << "\n";
   }
-  out << "Activations:";
-  for (const std::string& name : activation_names()) out << " `" << name << "`";
-  out << ".\n\n## Names of Keras that are refused\n\n| name | why |\n|---|---|\n";
+  out << "## Activations\n\n";
+  for (const std::string& name : activation_names()) out << "- `" << name << "`\n";
+  out << "\n## Names of Keras that are refused\n\n| name | why |\n|---|---|\n";
   for (int i = 0; i <= static_cast<int>(Family::callback); ++i) {
     const auto family = static_cast<Family>(i);
     for (const std::string_view name : refused_names(family))
