@@ -1,7 +1,7 @@
-"""Every block of code in docs/*.md runs as it stands there. Run by ctest, or by hand; `python` as an argument takes those in Python.
+"""Every block of code in docs/*.md and python/README.md runs as it stands there. Run by ctest, or by hand; `python` as an argument takes those in Python.
 
 Blocks of a page follow each other: those in C++ are one program, those in Python one script, those for a shell one script, in a folder
-with examples/ and data/ of the repository, an empty HOME, and the programs on PATH. A block of another language is a model (yaml), a
+with examples/, data/ and include/ of the repository, an empty HOME, and the programs on PATH. A block of another language is a model (yaml), a
 build description (cmake) or what a program prints (text, c, ebnf); a block without a language is an error. An HTML comment
 `<!-- cpp`, `<!-- python` or `<!-- sh` holds lines that the reader is spared.
 """
@@ -15,19 +15,27 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("PLIMSOLL_BUILD", ROOT / "build"))
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "python/README.md"]  # the pages of the site
 BLOCK = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$|^<!-- (cpp|python|sh)\n(.*?)^-->$", re.DOTALL | re.MULTILINE)
 NOT_RUN = {"text", "c", "ebnf", "cmake"}  # cmake: tests/find_package has the same lines
-# make has run before this; the doctor tells by its status what it found, and 3 is that it could not examine.
+# make and ninja have run before this; the doctor tells by its status what it found, and 3 is that it could not examine; the tests
+# need a TensorFlow, which the reader of tensorflow.md has not.
 SHELL = """set -euo pipefail
 make() { :; }
+ninja() { :; }
 plimsoll() {
-  if [ "$1" = doctor ]; then command plimsoll "$@" || [ $? -lt 3 ]; else command plimsoll "$@"; fi
+  case "$1" in
+    doctor) command plimsoll "$@" || [ $? -lt 3 ] ;;
+    run) shift; command plimsoll run --shadow "$@" ;;
+    *) command plimsoll "$@" ;;
+  esac
 }
 """
 # Pages whose commands run elsewhere, and why.
-ELSEWHERE = {"cuda.md": "needs a GPU: make test-cuda", "devices.md": "tests/device_plugin builds and runs that plug-in",
-             "tensorflow.md": "needs the extension: python/tests/tensorflow runs many such scripts"}
+ELSEWHERE = {"cuda.md": "needs a GPU: make test-cuda", "README.md": "python/tests/test_wheel*.py install the wheel in an environment of its own"}
+NEED_EXTENSION = {"tensorflow.md"}
+# Of a program of tests that a page names, a few tests: it is run whole by itself.
+A_FEW_TESTS = {"GTEST_TOTAL_SHARDS": "400", "GTEST_SHARD_INDEX": "0"}
 
 
 def blocks(page):
@@ -53,7 +61,7 @@ class Docs(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.place = pathlib.Path(self.folder.name)
-        for name in ("examples", "data"):
+        for name in ("examples", "data", "include"):
             (self.place / name).symlink_to(ROOT / name)
         (self.place / "build").symlink_to(BUILD)
         (self.place / "build-guard").symlink_to(BUILD)  # whose program can do all that the small one can
@@ -69,10 +77,10 @@ class Docs(unittest.TestCase):
         self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout[-4000:]}")
         return done.stdout
 
-    def each_page(self, language, run):
-        pages = {page: of(page, language) for page in PAGES if not (language == "sh" and page.name in ELSEWHERE)}
-        self.assertTrue(any(pages.values()), f"no page has a block in {language}")
-        for page, parts in pages.items():
+    def each_page(self, language, run, pages=PAGES):
+        blocks_of = {page: of(page, language) for page in pages}
+        self.assertTrue(any(blocks_of.values()), f"no page has a block in {language}")
+        for page, parts in blocks_of.items():
             if parts:
                 with self.subTest(page.name):
                     run(page, parts)
@@ -81,6 +89,8 @@ class Docs(unittest.TestCase):
         for page in PAGES:
             for language, _, text in blocks(page):
                 self.assertIn(language, NOT_RUN | {"sh", "cpp", "python", "yaml"}, f"{page.name}: {text[:80]}")
+            indented = re.search(r"\n\n(?:    |\t)\S.*", BLOCK.sub("", page.read_text()))
+            self.assertIsNone(indented, f"{page.name}: a block of code that nothing runs")
 
     def test_programs(self):
         def run(page, parts):
@@ -91,12 +101,12 @@ class Docs(unittest.TestCase):
 
         self.each_page("cpp", run)
 
-    def test_commands(self):
-        def run(page, parts):
-            (self.place / "page.sh").write_text(SHELL + "".join(parts))
-            self.run_here(["bash", "page.sh"])
+    def run_commands(self, page, parts):
+        (self.place / "page.sh").write_text(SHELL + "".join(parts))
+        self.run_here(["bash", "page.sh"], **A_FEW_TESTS)
 
-        self.each_page("sh", run)
+    def test_commands(self):
+        self.each_page("sh", self.run_commands, [page for page in PAGES if page.name not in {*ELSEWHERE, *NEED_EXTENSION}])
 
     def test_models(self):
         def run(page, parts):
@@ -137,10 +147,14 @@ class PythonDocs(Docs):
 
         self.each_page("python", run)
 
+    def test_commands(self):
+        self.environment["PYTHONPATH"] = str(ROOT / "python")
+        self.each_page("sh", self.run_commands, [page for page in PAGES if page.name in NEED_EXTENSION])
+
 
 def load_tests(loader, tests, pattern):
     if "python" in sys.argv:
-        return unittest.TestSuite([PythonDocs("test_scripts")])
+        return unittest.TestSuite([PythonDocs("test_scripts"), PythonDocs("test_commands")])
     return loader.loadTestsFromTestCase(Docs)
 
 

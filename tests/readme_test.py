@@ -28,6 +28,19 @@ class Readme(unittest.TestCase):
             for link in re.findall(r"\]\(([^)#:]+)\)", (ROOT / page).read_text()):
                 self.assertTrue((ROOT / page).parent.joinpath(link).exists(), f"{page}: {link}")
 
+    def test_every_decision_is_listed_in_its_order(self):
+        folder = ROOT / "docs/decisions"
+        listed = re.findall(r"^\| \[(\d{4})\]\((.*?)\) \|", (folder / "README.md").read_text(), re.MULTILINE)
+        pages = sorted(page.name for page in folder.glob("[0-9]*.md"))
+        self.assertEqual(listed, [(name[:4], name) for name in pages])
+        self.assertEqual(len({name[:4] for name in pages}), len(pages), "two pages with one number")
+
+    def test_every_folder_of_tests_is_named(self):
+        rows = re.findall(r"^\| (`.*?`) \|", (ROOT / "tests/README.md").read_text(), re.MULTILINE)
+        named = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+        folders = [path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and path.name[0] not in "._"]
+        self.assertEqual(sorted(named), sorted(folders))
+
     def test_make_targets_exist(self):
         targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
         for page in ("README.md", "CONTRIBUTING.md", "bench/README.md", "docs/speed.md"):

@@ -106,8 +106,10 @@ int32_t device_limits(plimsoll_device* device, plimsoll_limits* limits, plimsoll
   limits->alignment = device->options.alignment;
   limits->fused_nodes = (int32_t)device->options.fused_nodes;
   limits->fused_arguments = (int32_t)device->options.fused_arguments;
+#if PLIMSOLL_DEVICE_MINOR >= 1 /* in your own plug-in there is one version: that of your header */
   if (limits->size >= offsetof(plimsoll_limits, joins) + sizeof limits->joins)
     limits->joins = device->options.joins;
+#endif
   return PLIMSOLL_OK;
 }
 

@@ -64,7 +64,8 @@ static int32_t plan_body(plimsoll_program* program, const plimsoll_graph* body, 
   plimsoll_place_copy* copies = pool_take(p, 2 * (size_t)g->output_count * sizeof *copies);
   int32_t* order = pool_take(p, (size_t)g->node_count * sizeof *order);
   int64_t* scratch_at = pool_take(p, (size_t)g->node_count * sizeof *scratch_at);
-  plimsoll_plan plan = {sizeof plan, 0, order, places, scratch_at, copies, 0, 0, NULL, {0}};
+  plimsoll_plan plan = {
+      .size = sizeof plan, .order = order, .places = places, .scratch = scratch_at, .copies = copies};
   if (places == NULL || copies == NULL || order == NULL || scratch_at == NULL ||
       !keep_constants(program, body, places))
     return report(error, PLIMSOLL_OUT_OF_MEMORY, "no memory for a fused body");

@@ -30,7 +30,7 @@ extern "C" {
 
 /* The engine takes a plug-in of the same major number and of any minor one. Functions and fields are only
  * ever added, at the end: `size` says how much of a struct its maker knows. What is beyond the size of the
- * other side is as if it were null or zero. */
+ * other side is as if it were null or zero, and is not written. */
 #define PLIMSOLL_DEVICE_MAJOR 2
 #define PLIMSOLL_DEVICE_MINOR 1
 
@@ -144,8 +144,8 @@ typedef struct plimsoll_node {
   int32_t attr_count;
   /* 1: the output is the bytes of input 0 under another type (reshape). It is not in the order of a plan. */
   int32_t alias;
-  /* Element-wise ops: what the op computes for one element, in the language of docs/devices.md, with its
-   * parameters p0 to p3; else null. */
+  /* Element-wise ops: what the op computes for one element, in the language of
+   * docs/element_language.md, with its parameters p0 to p3; else null. */
   const char* meaning;
   double params[4];
 } plimsoll_node;
@@ -307,8 +307,8 @@ typedef struct plimsoll_device_table {
   void* (*host_allocate)(plimsoll_device* device, int64_t bytes, plimsoll_error* error);
   void (*host_free)(plimsoll_device* device, void* bytes);
 
-  /* (may be null) Bytes in which the program would keep what depends on variables and constants alone, such as
-   * weights in the layout of its kernels, from run to run. Called before program_plan(). */
+  /* (may be null) Bytes in which the program would keep what depends on variables and constants alone, such
+   * as weights in the layout of its kernels, from run to run. Called before program_plan(). */
   int64_t (*program_kept)(plimsoll_program* program);
 } plimsoll_device_table;
 

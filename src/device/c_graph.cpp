@@ -7,11 +7,20 @@
 namespace plimsoll {
 namespace {
 
-static_assert(static_cast<int>(DType::i64) == PLIMSOLL_I64 && static_cast<int>(DType::f16) == PLIMSOLL_F16 &&
-              static_cast<int>(DType::f64) == PLIMSOLL_F64 && static_cast<int>(DType::c128) == PLIMSOLL_C128);
-static_assert(static_cast<int>(AttrKind::integer) == PLIMSOLL_ATTR_INT &&
-              static_cast<int>(AttrKind::dtype) == PLIMSOLL_ATTR_DTYPE &&
-              static_cast<int>(AttrKind::graph) == PLIMSOLL_ATTR_GRAPH);
+// The numbers of the C header are those of the engine, each of them.
+constexpr bool is(DType t, int number) { return static_cast<int>(t) == number; }
+static_assert(is(DType::boolean, PLIMSOLL_BOOL) && is(DType::u8, PLIMSOLL_U8) &&
+              is(DType::u16, PLIMSOLL_U16) && is(DType::u32, PLIMSOLL_U32) && is(DType::u64, PLIMSOLL_U64) &&
+              is(DType::i8, PLIMSOLL_I8) && is(DType::i16, PLIMSOLL_I16) && is(DType::i32, PLIMSOLL_I32) &&
+              is(DType::i64, PLIMSOLL_I64) && is(DType::f16, PLIMSOLL_F16) &&
+              is(DType::bf16, PLIMSOLL_BF16) && is(DType::f32, PLIMSOLL_F32) &&
+              is(DType::f64, PLIMSOLL_F64) && is(DType::c64, PLIMSOLL_C64) &&
+              is(DType::c128, PLIMSOLL_C128) && kDTypeCount == PLIMSOLL_C128 + 1);
+constexpr bool is(AttrKind kind, int number) { return static_cast<int>(kind) == number; }
+static_assert(is(AttrKind::boolean, PLIMSOLL_ATTR_BOOL) && is(AttrKind::integer, PLIMSOLL_ATTR_INT) &&
+              is(AttrKind::real, PLIMSOLL_ATTR_REAL) && is(AttrKind::string, PLIMSOLL_ATTR_STRING) &&
+              is(AttrKind::ints, PLIMSOLL_ATTR_INTS) && is(AttrKind::dtype, PLIMSOLL_ATTR_DTYPE) &&
+              is(AttrKind::tensor, PLIMSOLL_ATTR_TENSOR) && is(AttrKind::graph, PLIMSOLL_ATTR_GRAPH));
 static_assert(Shape::kMaxRank == 8);
 
 plimsoll_type to_c(const TensorType& type) {

@@ -102,7 +102,7 @@ void add_devices(const std::string& file, std::vector<Found>& found) {
   try {
     const PluginLibrary library(file);
     const int count = library.device_count();
-    if (count == 0)
+    if (count <= 0)
       found.push_back({library.table().name, file, "it finds no device on this machine", nullptr});
     for (int i = 0; i < count; ++i) {
       name = concat(library.table().name, ":", i);

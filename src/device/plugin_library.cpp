@@ -22,12 +22,22 @@ bool has_all(const plimsoll_device_table& t) {
          t.program_compile && t.program_destroy && t.program_plan && t.program_run && t.program_kernel_name;
 }
 
+// The header's kinds of errors are the engine's, from 1 on.
+constexpr ErrorKind kind_of(int32_t number) { return static_cast<ErrorKind>(number - 1); }
+static_assert(kind_of(PLIMSOLL_INVALID_ARGUMENT) == ErrorKind::invalid_argument &&
+              kind_of(PLIMSOLL_NOT_FOUND) == ErrorKind::not_found &&
+              kind_of(PLIMSOLL_UNSUPPORTED) == ErrorKind::unsupported &&
+              kind_of(PLIMSOLL_BAD_FILE) == ErrorKind::bad_file && kind_of(PLIMSOLL_IO) == ErrorKind::io &&
+              kind_of(PLIMSOLL_OUT_OF_MEMORY) == ErrorKind::out_of_memory &&
+              kind_of(PLIMSOLL_DEVICE_ERROR) == ErrorKind::device &&
+              kind_of(PLIMSOLL_INTERNAL) == ErrorKind::internal);
+
 }  // namespace
 
 void throw_plugin_error(std::string_view place, plimsoll_error& error) {
   error.message[sizeof error.message - 1] = 0;
   const bool known = error.kind > PLIMSOLL_OK && error.kind <= PLIMSOLL_INTERNAL;
-  throw Error(known ? static_cast<ErrorKind>(error.kind - 1) : ErrorKind::device, place,
+  throw Error(known ? kind_of(error.kind) : ErrorKind::device, place,
               error.message[0] ? error.message : "the device reported a failure without a message");
 }
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "common/log.h"
 #include "keras_io/json.h"
 #include "layers/base/json_parts.h"
 #include "layers/base/config_json.h"
+#include "plimsoll/error.h"
 
 namespace plimsoll::keras_io {
 namespace {
@@ -34,28 +36,39 @@ PerOutput<Loss> read_losses(const Json& json) {
   return losses;
 }
 
-std::vector<Metric> read_list(const Json& json) {
+// A metric that is not here changes nothing of the training: it is left out with a word.
+void add_metric(const Json& json, std::string_view place, std::vector<Metric>& list) {
+  try {
+    list.push_back(read_object<MetricBase>(json));
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::bad_file || e.kind() == ErrorKind::out_of_memory) throw;
+    warn(place, "a metric that the model was compiled with is left out: ", e.what());
+  }
+}
+
+std::vector<Metric> read_list(const Json& json, std::string_view place) {
   std::vector<Metric> list;
   if (is_object(json))
-    list.push_back(read_object<MetricBase>(json));
+    add_metric(json, place, list);
   else if (json.is_array()) {
     for (const Json& part : json) {
-      if (is_object(part)) list.push_back(read_object<MetricBase>(part));
+      if (is_object(part)) add_metric(part, place, list);
     }
   }
   return list;
 }
 
 // A list for every output, a list of lists, or lists by the outputs' names.
-void read_metrics(const Json& json, std::vector<Metric>& for_all,
+void read_metrics(const Json& json, std::string_view place, std::vector<Metric>& for_all,
                   PerOutput<std::vector<Metric>>& per_output) {
   if (json.is_object() && !is_object(json)) {
-    for (const auto& [name, of_output] : json.items()) per_output.by_name.emplace(name, read_list(of_output));
+    for (const auto& [name, of_output] : json.items())
+      per_output.by_name.emplace(name, read_list(of_output, place));
   } else if (json.is_array() &&
              std::any_of(json.begin(), json.end(), [](const Json& j) { return j.is_array(); })) {
-    for (const Json& of_output : json) per_output.list.push_back(read_list(of_output));
+    for (const Json& of_output : json) per_output.list.push_back(read_list(of_output, place));
   } else {
-    for_all = read_list(json);
+    for_all = read_list(json, place);
   }
 }
 
@@ -103,16 +116,16 @@ Json weights_to_json(const PerOutput<double>& weights) {
 
 }  // namespace
 
-CompileArgs compile_args_from_json(const Json& json) {
+CompileArgs compile_args_from_json(const Json& json, std::string_view place) {
   CompileArgs args;
   if (const Json* optimizer = find(json, "optimizer"))
     args.optimizer = read_object<OptimizerBase>(*optimizer);
   if (const Json* loss = find(json, "loss")) args.loss = read_losses(*loss);
   if (const Json* weights = find(json, "loss_weights")) args.loss_weights = read_loss_weights(*weights);
   if (const Json* metrics = find(json, "metrics"))
-    read_metrics(*metrics, args.metrics, args.metrics_per_output);
+    read_metrics(*metrics, place, args.metrics, args.metrics_per_output);
   if (const Json* metrics = find(json, "weighted_metrics")) {
-    read_metrics(*metrics, args.weighted_metrics, args.weighted_metrics_per_output);
+    read_metrics(*metrics, place, args.weighted_metrics, args.weighted_metrics_per_output);
   }
   return args;
 }

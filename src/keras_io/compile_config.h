@@ -2,13 +2,16 @@
 // "training_config".
 #pragma once
 
+#include <string_view>
+
 #include "keras_io/json.h"
 #include "plimsoll/model.h"
 
 namespace plimsoll::keras_io {
 
-// Throws Error{unsupported} or {not_found} if a loss, metric or optimizer is not known.
-CompileArgs compile_args_from_json(const Json& json);
+// Throws Error{unsupported} or {not_found} if a loss or the optimizer is not known. A metric that is not
+// known is left out with a warning that begins with `place`, the file.
+CompileArgs compile_args_from_json(const Json& json, std::string_view place);
 Json compile_args_to_json(const CompileArgs& args);
 
 }  // namespace plimsoll::keras_io

@@ -53,13 +53,13 @@ const OptimizerState* optimizer_of(const ModelBody& body) {
   return body.trainer.compiled() ? &body.trainer.optimizer() : nullptr;
 }
 
-// Compiles the model as the file says. What the file names and we do not know (a loss of the writer's own)
+// Compiles the model as the file says. A loss that the file names and we do not know (the writer's own)
 // leaves the model without: it predicts, and fit() asks for compile(). `scales_loss`: by its state, there was
 // a LossScaleOptimizer around the optimizer, which compile() puts there and the config does not say.
 bool compile_as_saved(const Json& config, ModelBody& body, const std::string& place, bool scales_loss) {
   if (!find(config, "optimizer")) return false;
   try {
-    CompileArgs args = compile_args_from_json(config);
+    CompileArgs args = compile_args_from_json(config, place);
     if (scales_loss) args.optimizer = with_loss_scale(args.optimizer);
     body.trainer.compile(args);
     return true;

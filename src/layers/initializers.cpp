@@ -296,6 +296,11 @@ std::span<const ClassDef> classes_initializers() {
       // Names of the same classes in other versions of Keras.
       {kFamily, "IdentityInitializer", "", make_default<IdentityInitializer>},
       {kFamily, "OrthogonalInitializer", "", make_default<OrthogonalInitializer>},
+      // Keras's short words.
+      {kFamily, "zero", "", make_default<ZerosInitializer>},
+      {kFamily, "one", "", make_default<OnesInitializer>},
+      {kFamily, "normal", "", make_default<RandomNormalInitializer>},
+      {kFamily, "uniform", "", make_default<RandomUniformInitializer>},
   };
   return rows;
 }

@@ -86,6 +86,7 @@ std::span<const ClassDef> classes_regularizers() {
       {Family::regularizer, "L1", "l1", make_default<L1Regularizer>},
       {Family::regularizer, "L2", "l2", make_default<L2Regularizer>},
       {Family::regularizer, "L1L2", "l1_l2", make_default<L1L2Regularizer>},
+      {Family::regularizer, "l1l2", "", make_default<L1L2Regularizer>},  // Keras's word
       {Family::regularizer, "OrthogonalRegularizer", "orthogonal_regularizer",
        make_default<OrthogonalPenalty>},
   };

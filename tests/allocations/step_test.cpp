@@ -1,15 +1,19 @@
 // The bench's models, trained and asked at their batch sizes, under a malloc that sees everything. A step
 // allocates nothing. oneDNN makes a few small objects inside each call of a primitive and drops them before
-// it returns, which its interface gives no way around: they are counted, exactly, and bounded in bytes. What
-// the process holds beside what the account knows is bounded after compiling, after steps and at the end.
+// it returns, which its interface gives no way around: they are counted, and bounded in number and bytes.
+// What the process holds beside what the account knows is bounded after compiling, after steps and at the
+// end.
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <string_view>
+#include <utility>
 
 #include "allocations/hooks.h"
 #include "memory/account.h"
 #include "memory/pool.h"
 #include "models/models.h"
+#include "plimsoll/devices.h"
 #include "plimsoll/program.h"
 
 namespace plimsoll::testing {
@@ -58,7 +62,25 @@ Seen watch_run(Program& program, const std::vector<Tensor>& inputs, std::vector<
   return seen;
 }
 
-void expect_nothing_allocated(const Graph& graph, const std::vector<Tensor>& inputs) {
+// What oneDNN allocates in a training step, as README.md says it. Another version of oneDNN, or a processor
+// that takes other kernels of it, may need somewhat more.
+int64_t most_of_onednn(std::string_view model) {
+  constexpr std::pair<std::string_view, int64_t> kInReadme[] = {{"mnist_b128", 39},
+                                                                {"cnn64bn_b32", 40},
+                                                                {"cnn100_b512", 40},
+                                                                {"resnet50_b8", 1719},
+                                                                {"transformer_b16", 600}};
+  for (const auto& [name, count] : kInReadme) {
+    if (name == model) return count + count / 4;
+  }
+  return 0;
+}
+
+bool is_the_readmes_processor() {
+  return devices()[0].description.find("avx3") != std::string::npos;  // Highway's name for AVX-512
+}
+
+void expect_nothing_allocated(const Graph& graph, const std::vector<Tensor>& inputs, int64_t most_by_onednn) {
   constexpr int64_t kMostInOneCall = 4 << 10;  // bytes of oneDNN's objects
   constexpr int64_t kMostUnknown = 32 << 10;   // beside a twentieth of what is charged for the program
   Program::forecast(graph);  // makes kernels of eager ops, for constants, which are then kept
@@ -77,6 +99,7 @@ void expect_nothing_allocated(const Graph& graph, const std::vector<Tensor>& inp
     after_steps = unknown.bytes();
   }
   EXPECT_EQ(seen.ours, 0) << seen.text;
+  if (is_the_readmes_processor()) EXPECT_LE(seen.onednn, most_by_onednn) << seen.text;
   EXPECT_LE(seen.most_bytes, kMostInOneCall);
   EXPECT_EQ(seen.left_bytes, 0);
   EXPECT_LE(after_compile, kMostUnknown + charged / 20);
@@ -93,13 +116,15 @@ void expect_nothing_allocated(const Graph& graph, const std::vector<Tensor>& inp
 TEST_P(Step, TrainingAllocatesNothing) {
   models::Weights weights;
   const models::Model& m = GetParam();
-  expect_nothing_allocated(models::train_graph(m, weights, m.batch), models::sample_batch(m, m.batch));
+  expect_nothing_allocated(models::train_graph(m, weights, m.batch), models::sample_batch(m, m.batch),
+                           most_of_onednn(m.name));
 }
 
 TEST_P(Step, PredictingAllocatesNothing) {
   models::Weights weights;
   const models::Model& m = GetParam();
-  expect_nothing_allocated(models::predict_graph(m, weights, m.batch), {models::sample_batch(m, m.batch)[0]});
+  expect_nothing_allocated(models::predict_graph(m, weights, m.batch), {models::sample_batch(m, m.batch)[0]},
+                           most_of_onednn(m.name));
 }
 
 TEST(Hooks, SeeAllocations) {

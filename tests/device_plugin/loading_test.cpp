@@ -1,6 +1,7 @@
 // Which plug-ins are loaded: of this version, of one that had fewer functions, of one that has more.
 #include "device_plugin/interpreter.h"
 #include "graph/op.h"
+#include "models/models.h"
 #include "plimsoll/ops.h"
 
 namespace plimsoll::testing {
@@ -18,6 +19,22 @@ TEST(DeviceLoading, ThePluginOfThisVersionRuns) {
   const auto device = open_interpreter();
   EXPECT_EQ(device->name(), "interpreter:0");
   EXPECT_EQ(run_something(device), 6);
+}
+
+// Its structs end before what 2.1 has added, and so does its table.
+TEST(DeviceLoading, APluginBuiltWithTheFirstHeaderTrains) {
+  const models::Model& model = models::get_model("parity_mlp");
+  const auto losses = [&](const std::shared_ptr<Device>& device) {
+    models::Weights weights;
+    Program program = Program::compile(models::train_graph(model, weights, model.batch), on(device));
+    std::vector<double> all;
+    for (int step = 0; step < 5; ++step)
+      all.push_back(program(models::sample_batch(model, model.batch))[0].item());
+    return all;
+  };
+  const std::vector<double> got = losses(load_device(FIRST_PLUGIN));
+  EXPECT_EQ(got, losses(open_interpreter()));
+  EXPECT_LT(got.back(), got.front());
 }
 
 TEST(DeviceLoading, AnOlderPluginWithoutTheLastFunctionsRuns) {

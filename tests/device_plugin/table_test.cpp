@@ -2,8 +2,9 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdlib>
-#include <cstring>
+#include <tuple>
 #include <vector>
 
 #include "device_plugin/interpreter.h"
@@ -150,26 +151,71 @@ TEST_F(DeviceTable, SaysWhatItCanDoAndRefusesTheRest) {
   EXPECT_EQ(error_.node, 1);
 }
 
-TEST_F(DeviceTable, NodesAndAttributesOfANewerEngineMayBeLarger) {
+// A struct as a newer engine would have it: `size` covers fields that the plug-in has never heard of.
+template <class T>
+struct Larger {
+  T known{};
+  std::array<char, 24> more;
+  Larger() { more.fill(0x77); }
+};
+
+TEST_F(DeviceTable, StructsOfANewerEngineMayBeLarger) {
   open("");
-  AddProgram add;
-  struct LargerNode {
-    plimsoll_node node;
-    char more[24];
-  };
-  std::array<LargerNode, 2> nodes{};
-  for (size_t i = 0; i < 2; ++i) {
-    nodes[i].node = add.nodes[i];
-    std::memset(nodes[i].more, 0x77, sizeof nodes[i].more);
+  AddProgram clip("clip");  // of the input alone, with two attributes
+  std::array<Larger<plimsoll_attr>, 2> bounds;
+  for (const auto& [i, name, bound] :
+       {std::tuple(size_t{0}, "low", 1.5), std::tuple(size_t{1}, "high", 2.5)}) {
+    bounds[i].known.name = name;
+    bounds[i].known.kind = PLIMSOLL_ATTR_REAL;
+    bounds[i].known.real = bound;
   }
-  add.graph.nodes = &nodes[0].node;
-  add.graph.node_size = sizeof(LargerNode);
-  plimsoll_program* program = table_->program_compile(device_, &add.graph, add.scratch.data(), &error_);
+  std::array<Larger<plimsoll_node>, 2> nodes;
+  for (size_t i = 0; i < 2; ++i) nodes[i].known = clip.nodes[i];
+  nodes[1].known.input_count = 1;
+  nodes[1].known.attrs = &bounds[0].known;
+  nodes[1].known.attr_count = 2;
+  Larger<plimsoll_graph> graph;
+  graph.known = clip.graph;
+  graph.known.size = sizeof graph;
+  graph.known.nodes = &nodes[0].known;
+  graph.known.node_size = sizeof nodes[0];
+  graph.known.attr_size = sizeof bounds[0];
+  plimsoll_program* program = table_->program_compile(device_, &graph.known, clip.scratch.data(), &error_);
   ASSERT_NE(program, nullptr) << error_.message;
   std::array<char, 64> name{};
   table_->program_kernel_name(program, 1, name.data(), name.size(), &error_);
-  EXPECT_STREQ(name.data(), "interpreted add");
+  EXPECT_STREQ(name.data(), "interpreted clip");
+
+  Larger<plimsoll_plan> plan;
+  plan.known = clip.plan;
+  plan.known.size = sizeof plan;
+  ASSERT_EQ(table_->program_plan(program, &plan.known, &error_), PLIMSOLL_OK);
+  plimsoll_buffer* buffer = table_->buffer_allocate(device_, 64, &error_);
+  std::array<float, 3> values = {1, 2, 3};
+  table_->copy_to_device(stream_, {buffer, 0}, values.data(), 12, &error_);
+  const plimsoll_slice from{buffer, 0}, to{buffer, 16};
+  Larger<plimsoll_run> run;
+  run.known.size = sizeof run;
+  run.known.inputs = &from;
+  run.known.outputs = &to;
+  ASSERT_EQ(table_->program_run(program, stream_, &run.known, &error_), PLIMSOLL_OK);
+  table_->copy_to_host(stream_, values.data(), to, 12, &error_);
+  ASSERT_EQ(table_->stream_sync(stream_, &error_), PLIMSOLL_OK) << error_.message;
+  EXPECT_EQ(values, (std::array<float, 3>{1.5, 2, 2.5}));
   table_->program_destroy(program);
+  table_->buffer_free(device_, buffer);
+}
+
+// `joins` came with minor version 1 of the interface.
+TEST_F(DeviceTable, WhatAnOlderEngineHasNotIsNotWritten) {
+  open("joins");
+  plimsoll_limits limits{};
+  limits.size = offsetof(plimsoll_limits, joins);
+  EXPECT_EQ(table_->device_limits(device_, &limits, &error_), PLIMSOLL_OK);
+  EXPECT_EQ(limits.joins, 0);
+  limits.size = sizeof limits;
+  EXPECT_EQ(table_->device_limits(device_, &limits, &error_), PLIMSOLL_OK);
+  EXPECT_EQ(limits.joins, 1);
 }
 
 TEST_F(DeviceTable, StreamsWaitForEachOthersEvents) {

@@ -4,6 +4,7 @@
 #include "keras_io/json.h"
 #include "keras_io/upgrade.h"
 #include "plimsoll/error.h"
+#include "plimsoll/log.h"
 
 using namespace plimsoll;
 using namespace plimsoll::keras_io;
@@ -19,13 +20,14 @@ std::vector<std::string> seeds() {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  set_log_sink([](LogLevel, std::string_view, std::string_view) {});  // of metrics that are left out
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   for (const bool old : {false, true}) {
     try {
       Json config = parse_json(text, "input");
       if (old) config = upgrade_training_config(config);
       upgrade_compile_config(config);
-      const CompileArgs args = compile_args_from_json(config);
+      const CompileArgs args = compile_args_from_json(config, "input");
       if (args.optimizer) compile_args_to_json(args);
     } catch (const Error&) {
       // The right answer to a garbled config.

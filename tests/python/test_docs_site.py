@@ -96,7 +96,7 @@ def test_no_page_is_wider_than_a_phone_and_the_browser_asks_no_other_host(site, 
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:
         pytest.skip("no Chromium, which scripts/setup.sh test installs")
-    pages = sorted(page.name for page in site.glob("*.html") if page.name != "404.html")
+    pages = sorted(page.relative_to(site).as_posix() for page in site.rglob("*.html") if page.name != "404.html")
     found = queue.Queue()
 
     class Site(http.server.SimpleHTTPRequestHandler):
@@ -122,7 +122,7 @@ def test_no_page_is_wider_than_a_phone_and_the_browser_asks_no_other_host(site, 
     running = subprocess.Popen([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}", "--remote-debugging-port=0",
                                 f"http://127.0.0.1:{server.server_port}/phone"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        seen = found.get(timeout=250)
+        seen = found.get(timeout=600)
     finally:
         running.terminate()
         running.wait()

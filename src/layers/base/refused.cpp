@@ -13,6 +13,8 @@ struct Refused {
 constexpr std::string_view kPython = "it holds Python code, which cannot run here";
 constexpr std::string_view kStrings = "it takes strings, and there are no tensors of strings here";
 constexpr std::string_view kBase = "it is a base class for classes of your own: derive from plimsoll's";
+constexpr std::string_view kFunction =
+    "Keras has it as a loss, and among metrics as a plain function; MeanMetricWrapper takes one of yours";
 constexpr std::string_view kOther = "it runs a model of another framework, which is not here";
 
 constexpr std::string_view kLabels =
@@ -38,8 +40,13 @@ constexpr Refused kRefused[] = {
     {Family::layer, "MixUp", kLabels},
     {Family::layer, "CutMix", kLabels},
     {Family::loss, "Loss", kBase},
+    {Family::loss, "LossFunctionWrapper", kPython},
     {Family::metric, "Metric", kBase},
     {Family::metric, "MeanMetricWrapper", kPython},
+    {Family::metric, "huber", kFunction},
+    {Family::metric, "log_cosh", kFunction},
+    {Family::metric, "binary_focal_crossentropy", kFunction},
+    {Family::metric, "categorical_focal_crossentropy", kFunction},
     {Family::optimizer, "Optimizer", kBase},
     {Family::optimizer, "MultiOptimizer", "there is one optimizer for all weights of a model here"},
     {Family::optimizer, "OptimizerMap", "there is one optimizer for all weights of a model here"},

@@ -94,6 +94,7 @@ Metric F1Score(const F1ScoreOptions& o) {
 std::span<const ClassDef> classes_f_score() {
   static constexpr ClassDef rows[] = {
       {Family::metric, "FBetaScore", "fbeta_score", make_default<FBeta>},
+      {Family::metric, "f_beta_score", "", make_default<FBeta>},  // what Keras calls it as a string
       {Family::metric, "F1Score", "f1_score", make_default<F1>},
   };
   return rows;

@@ -1,6 +1,7 @@
 """Every public class of Keras's layers, losses, metrics, optimizers, schedules, callbacks, initializers, regularizers and
 constraints is there, or is refused by name with a reason (src/layers/base/refused.cpp)."""
 
+import importlib
 import importlib.util
 import inspect
 import json
@@ -53,6 +54,25 @@ def test_every_name_of_keras_is_there_or_refused_with_a_reason(keras, names, fam
     there, refused = ours(family, names), names[family]["refused"]
     missing = [name for name in classes(keras, FAMILIES[family]) if name not in there and len(refused.get(name, "")) < 10]
     assert not missing
+
+
+# Families whose classes and functions may be given as a string, in C++, in YAML and in the config of a model.
+BY_WORD = ["loss", "metric", "optimizer", "initializer", "regularizer", "constraint"]
+
+
+def words(keras, family):
+    """{word: the class or function it stands for}: what Keras's get() looks up, and the functions of the module."""
+    place = getattr(keras, FAMILIES[family])
+    found = dict(importlib.import_module(f"keras.src.{FAMILIES[family]}").ALL_OBJECTS_DICT)
+    found |= {name: getattr(place, name) for name in dir(place) if inspect.isfunction(getattr(place, name))}
+    return {word: means for word, means in found.items() if word not in ("get", "serialize", "deserialize")}
+
+
+@pytest.mark.parametrize("family", BY_WORD)
+def test_every_word_of_keras_is_there_or_means_what_is_refused(keras, names, family):
+    there, refused = set(names[family]["there"]), names[family]["refused"]
+    assert len(words(keras, family)) > 8
+    assert not [word for word, means in words(keras, family).items() if word not in there and means.__name__ not in refused]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -109,10 +129,11 @@ def test_layers_that_act_by_chance_are_held_to_what_they_do_in_training():
     assert len(layers) > 30 and not layers - trained - drawn
 
 
-def test_refused_layers_are_names_of_keras(keras, names):
+def test_what_is_refused_are_names_of_keras(keras, names):
     """A name that Keras has not (any more) has no place in the list."""
     for family, module in FAMILIES.items():
-        assert not set(names[family]["refused"]) - set(classes(keras, module))
+        known = set(classes(keras, module)) | (set(words(keras, family)) if family in BY_WORD else set())
+        assert not set(names[family]["refused"]) - known
 
 
 def test_a_file_with_a_refused_layer_says_why(keras, names, tool, tmp_path):

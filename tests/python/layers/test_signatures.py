@@ -1,6 +1,7 @@
 """Every registered layer, asked for in the command line's YAML, against real Keras's signature: the short form `- LSTM: 64` sets
 the argument that Keras's class takes first, what Keras requires is required, and the rest has Keras's values."""
 
+import functools
 import importlib.util
 import inspect
 import json
@@ -33,11 +34,15 @@ ALSO = {"AdditiveAttention": {"use_scale": False}, "CategoryEncoding": {"num_tok
         "RandomCrop": {"seed": 3}, "RandomPosterization": {"factor": 3}, "STFTSpectrogram": {"mode": "real"}}
 
 
+def table(family):
+    """[(class, its arguments as text)], from docs/layers.md, which a C++ test holds against the registry."""
+    text = (ROOT / "docs/layers.md").read_text().split(f"| {family} |")[1].split("\n\n")[0]
+    return re.findall(r"^\| (\w+) \| (.*) \|$", text, re.M)
+
+
 def registered():
-    """{class: {argument: whether it is required}}, from docs/layers.md, which a C++ test holds against the registry."""
-    table = (ROOT / "docs/layers.md").read_text().split("| layer |")[1].split("\n\n")[0]
-    rows = re.findall(r"^\| (\w+) \| (.*) \|$", table, re.M)
-    return {name: {key: value == "required" for key, value in re.findall(r"`(\w+)` (required)?", arguments)} for name, arguments in rows}
+    """{class: {argument: whether it is required}}"""
+    return {name: {key: value == "required" for key, value in re.findall(r"`(\w+)` (required)?", arguments)} for name, arguments in table("layer")}
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +96,33 @@ def same(ours, keras_value):
 def test_docs_mark_what_keras_requires(keras):
     assert {name: [key for key, required in arguments.items() if required] for name, arguments in registered().items()} == {
         name: sorted(signature(class_of(keras, name))[1], key=list(arguments).index) for name, arguments in registered().items()}
+
+
+PLACES = {"loss": "losses", "metric": "metrics", "optimizer": "optimizers", "schedule": "optimizers.schedules", "initializer": "initializers",
+          "regularizer": "regularizers", "constraint": "constraints"}
+# What the head of docs/layers.md says of them.
+NOT_LISTED = {"loss Dice": {"axis"}, "loss Tversky": {"axis"}, "loss SparseCategoricalCrossentropy": {"axis"},
+              "metric AUC": {"thresholds", "label_weights"}, "metric SparseTopKCategoricalAccuracy": {"from_sorted_ids"},
+              "initializer Identity": {"gain"}, "initializer IdentityInitializer": {"gain"}}
+
+
+@pytest.mark.parametrize("family", PLACES)
+def test_docs_list_the_arguments_and_defaults_of_keras(keras, family):
+    place = functools.reduce(getattr, PLACES[family].split("."), keras)
+    assert len(table(family)) > 3
+    for name, arguments in table(family):
+        ours = dict(re.findall(r'`(\w+)` (required|"[^"]*"|\[[^\]]*\]|[^,]+)', arguments))
+        parameters = list(inspect.signature(getattr(place, name).__init__).parameters.values())[1:]
+        variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        keras_s = {p.name: p.default for p in parameters if p.kind not in variable and p.name not in ("name", "dtype")}
+        assert set(ours) == set(keras_s) - NOT_LISTED.get(f"{family} {name}", set()), name
+        for key, value in ours.items():
+            default = keras_s[key]
+            if name == "Muon" and key == "exclude_layers":  # none and an empty list are the same
+                default = default or []
+            required = value == "required" or (name, key) == ("LossScaleOptimizer", "inner_optimizer")
+            assert required == (default is inspect.Parameter.empty), (name, key)
+            assert required or json.loads(value) == (list(default) if isinstance(default, tuple) else default), (name, key)
 
 
 @pytest.mark.parametrize("name", registered())
