@@ -5,13 +5,19 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <mutex>
+#include <thread>
 
+#include "guard/gate/page.h"
 #include "guard/stall_ring.h"
 
 namespace plimsoll::guard {
@@ -160,6 +166,40 @@ TEST(Stall, SleepWithTheInterpretersLockStopsAllPython) {
   EXPECT_EQ(kind(step(1), Doing::running, sleeps), StallKind::slow);
 }
 
+// The gate's thread may see that the lock is not to be had, and be late to tell.
+TEST(Stall, ALockThatIsAskedForInVainIsKept) {
+  StallReading asks = step(0.1);  // threads of Python that ask wake, and seem to work
+  EXPECT_EQ(kind(asks, Doing::sleep), StallKind::slow);
+  asks.asks_for_lock = 7;
+  EXPECT_EQ(kind(asks, Doing::sleep), StallKind::deadlocked);
+  EXPECT_EQ(kind(asks, Doing::sleep, samples(kMoving, kMoving)), StallKind::deadlocked);  // from before
+  asks.cpu = 0;
+  EXPECT_EQ(kind(asks, Doing::sleep), StallKind::deadlocked);
+  auto list = readings(asks, Doing::sleep);
+  for (auto& r : list) r.asks_for_lock = static_cast<pid_t>(7 + r.time);  // each question gets an answer
+  EXPECT_EQ(judge_stall(list, false, {}).kind, StallKind::sleeping);
+  list.back().asks_for_lock = 0;
+  EXPECT_EQ(judge_stall(list, false, {}).kind, StallKind::sleeping);
+}
+
+TEST(Stall, NativeCodeThatKeepsTheLockMayHaveThreadsThatWork) {
+  StallSamples keeps = samples(kSame, kSame, false);
+  for (auto& s : keeps) s.keeps_lock = true;
+  StallReading works = step(1);
+  works.asks_for_lock = 7;
+  for (const Doing doing : {Doing::lock, Doing::timed_lock, Doing::sleep}) {
+    auto list = readings(works, doing);
+    EXPECT_EQ(judge_stall(list, false, keeps).kind, StallKind::deadlocked);
+    for (auto& r : list) r.running_threads[9] = {0.1 * r.time, 3};
+    EXPECT_EQ(judge_stall(list, false, keeps).kind, StallKind::slow);
+    for (auto& r : list) r.running_threads[9] = {0, 3};  // a machine so loaded that it hardly gets on
+    EXPECT_EQ(judge_stall(list, false, keeps).kind, StallKind::slow);
+    // One that asks for the lock is often found awake, but has waited each time.
+    for (auto& r : list) r.running_threads[9] = {0.004 * r.time, static_cast<int64_t>(150 * r.time)};
+    EXPECT_EQ(judge_stall(list, false, keeps).kind, StallKind::deadlocked);
+  }
+}
+
 TEST(Stall, WhatWouldRunIfTheMachineLetItWorks) {
   EXPECT_EQ(kind(step(0.01), Doing::running), StallKind::slow);
   StallReading others = step(0.01);
@@ -265,6 +305,43 @@ TEST(Stall, ALockOfAFileIsFoundInTheSystem) {
   std::fclose(file);
 }
 
+// A child with a thread that computes and one, the gate's by its name, that waits for a lock with a limit,
+// over and over. What is read of it once `holds`.
+template <class Holds>
+std::optional<StallReading> read_of_two_threads(const Holds& holds) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::thread([] {
+      ::prctl(PR_SET_NAME, gate::kThreadName);
+      std::mutex mutex;
+      std::unique_lock lock(mutex);
+      for (std::condition_variable never;;) never.wait_for(lock, std::chrono::milliseconds(200));
+    }).detach();
+    for (volatile bool on = true; on;)
+      std::thread([&] {
+        while (on) continue;
+      }).join();
+    ::_exit(0);
+  }
+  std::optional<StallReading> reading;
+  do {
+    reading = take_reading(child, 0, {});
+  } while (reading && !holds(*reading));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  return reading;
+}
+
+TEST(Stall, ThreadsAreSeenThatComputeOrAskForTheLock) {
+  const auto asks = read_of_two_threads([](auto& r) { return r.asks_for_lock != 0; });
+  ASSERT_TRUE(asks);
+  EXPECT_EQ(asks->timed_threads.count(asks->asks_for_lock), 0U);
+  const auto runs = read_of_two_threads(
+      [](auto& r) { return !r.running_threads.empty() && r.running_threads.begin()->second.cpu > 0.05; });
+  ASSERT_TRUE(runs);
+  EXPECT_LT(runs->running_threads.begin()->second.wakes, 50);
+}
+
 // A child that reads from a pipe, once it does so; and whether it and we form a ring then.
 std::string ring_with_reader(int (&ends)[2]) {
   const pid_t reader = ::fork();
@@ -277,7 +354,7 @@ std::string ring_with_reader(int (&ends)[2]) {
     ::_exit(0);
   }
   std::string ring;
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 20000; ++i) {
     ring = waits_in_a_ring(reader, {reader});
     const auto reading = take_reading(reader, 0, {});
     if (!ring.empty() || (reading && reading->doing == Doing::child && i > 200)) break;

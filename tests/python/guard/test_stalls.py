@@ -59,6 +59,11 @@ WORKING = {
                            "    for i in range({s}): time.sleep(0.7); b.send(b'x')\n    b.close()\n"
                            "threading.Thread(target=drip).start()\nwhile a.recv(1): pass",
     "a long regular expression": "import re, time\nend = time.time() + {s}\nwhile time.time() < end: re.match(r'(a+)+b', 'a' * 24)",
+    "a thread at work that keeps the interpreter's lock": "import re, threading, time\ndef work():\n    end = time.time() + {s}\n"
+                                                          "    while time.time() < end: re.match(r'(a+)+b', 'a' * 27)\n"
+                                                          "t = threading.Thread(target=work); t.start()\nwhile t.is_alive(): time.sleep(2)",
+    "native code that keeps the interpreter's lock and has others work": "import ctypes, hashlib, threading, time\ndef work(): hashlib.pbkdf2_hmac('sha256', b'', b'', {s} * 3 * 10**6)\n"
+                                                                         "t = threading.Thread(target=work); t.start(); time.sleep(1)\nctypes.PyDLL(None).sleep({s})\nt.join()",
     "a child at work": "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import time; e = time.time() + {s}\\n"
                        "while time.time() < e: pass'])",
 }
