@@ -41,7 +41,7 @@ Handler g_write_all = nullptr;
 int g_write_all_signal = 0;
 
 std::atomic<bool> g_taking{false};
-std::atomic<uint32_t> g_lock_turns{0};  // odd while the taker waits for the interpreter's lock
+std::atomic<uint32_t> g_lock_turns{0};               // odd while the taker waits for the interpreter's lock
 pthread_mutex_t g_pipe = PTHREAD_MUTEX_INITIALIZER;  // one answer at a time
 std::atomic<bool> g_pending{false};
 std::atomic<int64_t> g_pending_since{0};
@@ -165,8 +165,10 @@ bool heeds_soon() {
   g_lock_turns.fetch_add(1);
   const int state = g_python.take_lock();
   g_lock_turns.fetch_add(1);
-  const bool added = !g_pending.exchange(true) && g_python.add_pending_call(heed, nullptr) == 0;
+  const bool asked = !g_pending.exchange(true);
+  const bool added = asked && g_python.add_pending_call(heed, nullptr) == 0;
   if (added) g_pending_since.store(monotonic_ns());
+  if (asked && !added) g_pending.store(false);  // there are too many calls already
   const int64_t asked_at = nanoseconds(g_main_clock);
   g_python.release_lock(state);
   return added && wait_while(g_pending, true, kHeedPatienceMs, 20 * kHeedsNs) &&
