@@ -98,7 +98,8 @@ def test_a_cleaner_of_temporary_files_takes_no_notebook_down(kernel, folders):
 
 def test_a_start_that_cannot_be_prepared_is_explained_and_tried_again(kernel, folders):
     # A file where the folder was: nothing can be made there until it is gone.
-    reply = kernel.run(REMOVE_FOLDER + "open(folder, 'w').close()\nprint(folder, flush=True)\nos.abort()")
+    # By its descriptor: what ipykernel has not sent when it aborts is lost.
+    reply = kernel.run(REMOVE_FOLDER + "open(folder, 'w').close()\nos.write(1, folder.encode() + b'\\n')\nos.abort()")
     folder = next(o["content"]["text"] for o in reply["outputs"] if o["msg_type"] == "stream").strip()
     cause, text, _ = cause_in(kernel.run("1"), folders / "state")
     assert cause == "startup_crash" and folder in text
