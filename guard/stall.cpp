@@ -135,14 +135,19 @@ bool sleeps(const std::deque<StallReading>& readings, Sleepers who) {
                      [&](auto& r) { return !(r.*who).empty(); });
 }
 
-// Whether somebody sleeps who has not woken since the reading before the last.
+// Whether somebody has slept from one reading to the next but one and not woken. Whoever has just woken from
+// a long sleep may be about to do what is waited for.
 bool sleeps_long(const std::deque<StallReading>& readings, Sleepers who) {
-  const auto& before = readings[readings.size() - 3].*who;
-  return std::any_of(before.begin(), before.end(), [&](auto& s) {
-    const auto& now = readings.back().*who;
-    const auto same = now.find(s.first);
-    return same != now.end() && same->second == s.second;
-  });
+  for (size_t i = 2; i < readings.size(); ++i) {
+    const auto& before = readings[i - 2].*who;
+    const auto& then = readings[i].*who;
+    const bool any = std::any_of(before.begin(), before.end(), [&](auto& s) {
+      const auto same = then.find(s.first);
+      return same != then.end() && same->second == s.second;
+    });
+    if (any) return true;
+  }
+  return false;
 }
 
 // Whether somebody waits for a time and then does what it came for, as each threading.Timer does: it has not

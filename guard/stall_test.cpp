@@ -90,6 +90,15 @@ TEST(Stall, AThreadThatSleepsWillReleaseTheLock) {
   EXPECT_EQ(judge_stall(list, false, joins).kind, StallKind::sleeping);
 }
 
+TEST(Stall, AThreadThatHasJustWokenFromALongSleepMayReleaseTheLock) {
+  auto list = readings(step(0), Doing::lock);
+  for (auto& r : list) r.sleeping_threads[7] = static_cast<int64_t>(r.time) / 9;
+  for (size_t n = 3; n <= list.size(); ++n) {
+    const std::deque<StallReading> until(list.begin(), list.begin() + static_cast<ptrdiff_t>(n));
+    EXPECT_EQ(judge_stall(until, false, {}).kind, StallKind::sleeping) << n;
+  }
+}
+
 TEST(Stall, AThreadThatWaitsForATimeWillSetTheEvent) {
   StallReading waits = step(0);
   waits.timed_threads = {{7, 40}};

@@ -81,6 +81,21 @@ def test_a_cell_that_finds_memory_over_the_line_may_free_it(start):
     assert kernel.run("m.close()")["content"]["status"] == "ok"
 
 
+@pytest.mark.skipif(memory_group() is None, reason="this machine: no control group can be made here")
+def test_a_child_killed_for_memory_is_told_and_not_blamed(start, folders):
+    from deaths import LOAD
+
+    kernel = start("small")
+    eat = LOAD + "lib.eat_memory(ctypes.c_long(2 << 30))"
+    asked = kernel.client.execute(f"import os, subprocess, sys, time\nprint(subprocess.run([sys.executable, '-c', {eat!r}]).returncode, flush=True)\n"
+                                  "while not os.path.exists('/proc/self/no'): time.sleep(0.1)")
+    text = kernel.text_until("had started")
+    assert text.startswith("-9\n") and "the system killed a process that this kernel had started" in text
+    kernel.manager.interrupt_kernel()
+    assert kernel.reply_to(asked)["ename"] == "KeyboardInterrupt"
+    assert cause_in(kernel.run("import signal; os.kill(os.getpid(), signal.SIGKILL)"), folders / "state")[0] == "outside_kill"
+
+
 REMOVE_FOLDER = """import ipykernel.connect, os, shutil
 folder = os.path.dirname(ipykernel.connect.get_connection_file())
 assert os.path.basename(folder).startswith("plimsoll-")

@@ -28,6 +28,9 @@ STALLS = {
     "deadlocked: two processes": "import multiprocessing as mp, os, time\nc = mp.get_context('fork'); a, b = c.Lock(), c.Lock(); "
                                  "f = lambda x, y: (x.acquire(), time.sleep(1), y.acquire()); p, q = c.Process(target=f, args=(a, b)), "
                                  "c.Process(target=f, args=(b, a)); p.start(); q.start()\np.join()",
+    "deadlocked: a process that looks for its worker now and then": "import multiprocessing as mp; c = mp.get_context('fork'); lock = c.Lock(); q = c.Queue(); lock.acquire()\n"
+                                                                    "p = c.Process(target=lambda: (lock.acquire(), q.put(1)), daemon=True); p.start()\n"
+                                                                    "while not q._reader.poll(4): pass",
     "deadlocked: a queue of asyncio whose worker waits too": "import asyncio; q = asyncio.Queue()\nasync def work():\n"
                                                              "    while True: await q.get()\n"
                                                              "t = asyncio.create_task(work()); q.put_nowait(1); await q.join()",
