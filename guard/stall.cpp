@@ -294,7 +294,9 @@ StallVerdict idle_verdict(const std::deque<StallReading>& readings, const Rates&
   if (doing == Doing::sleep || sleeps_in_a_coroutine(python)) return sleep_verdict(readings, python);
   if (doing == Doing::poll && loop_has_timer(readings))
     return {StallKind::sleeping, "its event loop waits for a time, as the program asked"};
-  if (innermost_is(python, "/asyncio/threads.py ") && sleeps(readings, &StallReading::sleeping_threads))
+  const bool for_a_thread =
+      innermost_is(python, "/asyncio/threads.py ") || (!python.empty() && python.back().awaits_thread);
+  if (for_a_thread && sleeps(readings, &StallReading::sleeping_threads))
     return {StallKind::sleeping, "it awaits a thread that sleeps, as the program asked"};
   if (doing == Doing::file_lock) {
     const std::string& holder = readings.back().lock_holder;

@@ -92,6 +92,7 @@ struct StallSample {
   bool keeps_lock = false;         // native code kept the interpreter's lock
   bool one_call = false;           // the same call of native code since the sample before
   bool awaits_alone = false;       // a coroutine, and no other task is there
+  bool awaits_thread = false;      // a coroutine that waits for a thread of an executor
   std::vector<bool> unseen = {};   // for each mark: the frame may get on without a variable that shows it
 };
 // A second or more apart, oldest first; the last ones only. Empty for other kernels.

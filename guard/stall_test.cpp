@@ -125,6 +125,10 @@ TEST(Stall, AThreadThatSleepsMayBeAwaited) {
   EXPECT_EQ(kind(waits, Doing::poll, awaits), StallKind::waiting_for_io);
   waits.sleeping_threads = {{7, 40}};
   EXPECT_EQ(kind(waits, Doing::poll, awaits), StallKind::sleeping);
+  StallSamples executor = samples(kSame, kNone, false);
+  EXPECT_EQ(kind(waits, Doing::poll, executor), StallKind::waiting_for_io);
+  for (auto& s : executor) s.awaits_thread = true;
+  EXPECT_EQ(kind(waits, Doing::poll, executor), StallKind::sleeping);
 }
 
 TEST(Stall, AProcessThatSleepsIsWaitedFor) {

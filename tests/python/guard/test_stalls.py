@@ -51,6 +51,8 @@ WORKING = {
     "a pool that sleeps": "import concurrent.futures as c, time\nwith c.ThreadPoolExecutor(2) as p: list(p.map(time.sleep, [{s}, {s}]))",
     "an event that a timer sets": "import threading\ne = threading.Event(); threading.Timer({s}, e.set).start(); e.wait()",
     "a sleeping thread, awaited": "import asyncio, time\nawait asyncio.to_thread(time.sleep, {s})",
+    "threads of an executor that sleep, awaited together": "import asyncio, time, concurrent.futures as c\nl = asyncio.get_running_loop()\n"
+                                                           "with c.ThreadPoolExecutor(1) as e: await asyncio.gather(*(l.run_in_executor(e, time.sleep, 4) for i in range({s} // 3)))",
     "an event of asyncio that its loop sets later": "import asyncio\ne = asyncio.Event(); asyncio.get_running_loop().call_later({s}, e.set); await e.wait()",
     "a timer that starts the next": "import threading\ne, n = threading.Event(), 0\ndef tick():\n    global n\n    n += 1\n"
                                     "    e.set() if n == {s} else threading.Timer(1, tick).start()\ntick()\ne.wait()",
