@@ -90,7 +90,7 @@ def test_a_child_killed_for_memory_is_told_and_not_blamed(start, folders):
     asked = kernel.client.execute(f"import os, subprocess, sys, time\nprint(subprocess.run([sys.executable, '-c', {eat!r}]).returncode, flush=True)\n"
                                   "while not os.path.exists('/proc/self/no'): time.sleep(0.1)")
     text = kernel.text_until("had started")
-    assert text.startswith("-9\n") and "the system killed a process that this kernel had started" in text
+    assert "the system killed a process that this kernel had started" in text
     kernel.manager.interrupt_kernel()
     assert kernel.reply_to(asked)["ename"] == "KeyboardInterrupt"
     assert cause_in(kernel.run("import signal; os.kill(os.getpid(), signal.SIGKILL)"), folders / "state")[0] == "outside_kill"
