@@ -14,7 +14,8 @@ namespace {
 constexpr double kIdleShare = 0.03, kBusyShare = 0.5;
 constexpr double kPressure = 30, kFaultsPerSecond = 200;
 constexpr int64_t kMovesBytes = 1 << 20;
-constexpr int kSeen = 3;  // in fewer readings, a thread that wakes often may seem not to
+constexpr int kSeen = 3;             // in fewer readings, a thread that wakes often may seem not to
+constexpr double kPerWake = 0.0002;  // seconds; one that only asks for a lock takes a tenth of it each time
 
 struct Rates {
   double seconds = 1, cpu = 0, faults = 0, pressure = 0;
@@ -134,14 +135,19 @@ bool sleeps(const std::deque<StallReading>& readings, Sleepers who) {
                      [&](auto& r) { return !(r.*who).empty(); });
 }
 
-// Whether somebody sleeps who has not woken since the reading before the last.
+// Whether somebody has slept from one reading to the next but one and not woken. Whoever has just woken from
+// a long sleep may be about to do what is waited for.
 bool sleeps_long(const std::deque<StallReading>& readings, Sleepers who) {
-  const auto& before = readings[readings.size() - 3].*who;
-  return std::any_of(before.begin(), before.end(), [&](auto& s) {
-    const auto& now = readings.back().*who;
-    const auto same = now.find(s.first);
-    return same != now.end() && same->second == s.second;
-  });
+  for (size_t i = 2; i < readings.size(); ++i) {
+    const auto& before = readings[i - 2].*who;
+    const auto& then = readings[i].*who;
+    const bool any = std::any_of(before.begin(), before.end(), [&](auto& s) {
+      const auto same = then.find(s.first);
+      return same != then.end() && same->second == s.second;
+    });
+    if (any) return true;
+  }
+  return false;
 }
 
 // Whether somebody waits for a time and then does what it came for, as each threading.Timer does: it has not
@@ -164,6 +170,39 @@ bool waits_for_a_time(const std::deque<StallReading>& readings, Sleepers who) {
   }
   return std::any_of(all.begin(), all.end(),
                      [](auto& s) { return s.second.times >= kSeen && !s.second.woken; });
+}
+
+// Whether some other thread works, however little of the processor a loaded machine gives it. Threads of
+// Python that ask for the interpreter's lock wake two hundred times a second and do no more than ask.
+bool another_computes(const std::deque<StallReading>& readings) {
+  struct Seen {
+    double since = 0, until = 0;
+    ThreadUse first, last;
+    size_t times = 0;
+  };
+  std::map<pid_t, Seen> all;
+  for (const auto& r : readings) {
+    for (const auto& [thread, use] : r.running_threads) {
+      Seen& s = all[thread];
+      if (s.times++ == 0) s.first = use, s.since = r.time;
+      s.last = use, s.until = r.time;
+    }
+  }
+  return std::any_of(all.begin(), all.end(), [&](auto& one) {
+    const Seen& s = one.second;
+    const double cpu = s.last.cpu - s.first.cpu;
+    const bool mostly = 2 * s.times > readings.size();
+    const bool much = s.times >= 2 && cpu > kIdleShare * (s.until - s.since);
+    return (mostly || much) && cpu >= kPerWake * static_cast<double>(s.last.wakes - s.first.wakes);
+  });
+}
+
+// The gate's thread has been seen to ask for the interpreter's lock all the time, and not to get it.
+bool asked_in_vain(const std::deque<StallReading>& readings) {
+  const pid_t asks = readings.back().asks_for_lock;
+  return asks != 0 && readings.size() >= kSeen &&
+         std::all_of(readings.end() - kSeen, readings.end(),
+                     [&](auto& r) { return r.asks_for_lock == asks; });
 }
 
 // The main thread mostly does one thing; a reading may fall between two waits.
@@ -220,13 +259,22 @@ bool awaits_for_ever(const std::deque<StallReading>& readings, const StallSample
          !sleeps(readings, &StallReading::sleeping_children);
 }
 
+// While native code keeps the interpreter's lock, other threads of Python wake only to ask for it. It may
+// have threads of its own that work for it, or be one itself.
+bool keeps_lock(const std::deque<StallReading>& readings, const StallSamples& python) {
+  const bool told = same_place(python) && !moves_on(python) &&
+                    std::all_of(python.begin(), python.end(), [](auto& s) { return s.keeps_lock; });
+  return (told || asked_in_vain(readings)) && usual(readings) != Doing::running &&
+         !another_computes(readings);
+}
+
 StallVerdict sleep_verdict(const std::deque<StallReading>& readings, const StallSamples& python) {
   if (polls_in_one_call(readings, python))
     return {StallKind::waiting_for_io,
             "native code looks for something over and over and sleeps in between: it waits for a lock, of a "
             "database "
             "perhaps, or for a device"};
-  if (!python.empty() && python.back().keeps_lock)
+  if ((!python.empty() && python.back().keeps_lock) || asked_in_vain(readings))
     return {StallKind::deadlocked,
             "native code sleeps and keeps the interpreter's lock, so that no Python can run"};
   return {StallKind::sleeping, "it sleeps, as the program asked"};
@@ -246,7 +294,9 @@ StallVerdict idle_verdict(const std::deque<StallReading>& readings, const Rates&
   if (doing == Doing::sleep || sleeps_in_a_coroutine(python)) return sleep_verdict(readings, python);
   if (doing == Doing::poll && loop_has_timer(readings))
     return {StallKind::sleeping, "its event loop waits for a time, as the program asked"};
-  if (innermost_is(python, "/asyncio/threads.py ") && sleeps(readings, &StallReading::sleeping_threads))
+  const bool for_a_thread =
+      innermost_is(python, "/asyncio/threads.py ") || (!python.empty() && python.back().awaits_thread);
+  if (for_a_thread && sleeps(readings, &StallReading::sleeping_threads))
     return {StallKind::sleeping, "it awaits a thread that sleeps, as the program asked"};
   if (doing == Doing::file_lock) {
     const std::string& holder = readings.back().lock_holder;
@@ -309,11 +359,9 @@ StallVerdict judge_stall(const std::deque<StallReading>& readings, bool waiting_
     return {StallKind::gpu_hang,
             fmt::format("it has waited for the GPU at the same line for {:.0f} s", r.seconds)};
   }
-  // While native code keeps the interpreter's lock, other threads of Python wake only to ask for it.
-  const bool keeps_lock = usual(readings) != Doing::running && stands &&
-                          std::all_of(python.begin(), python.end(), [](auto& s) { return s.keeps_lock; });
-  if ((!r.threads_work || keeps_lock) && !r.children_work && r.io <= kMovesBytes && !moves_on(python))
-    return idle_verdict(readings, r, python);
+  const bool kept = keeps_lock(readings, python);
+  const bool idle = kept || (!r.threads_work && !moves_on(python));
+  if (idle && !r.children_work && r.io <= kMovesBytes) return idle_verdict(readings, r, python);
   if (usual(readings) == Doing::running && stands && bytecode && values_of(python) == Values::same &&
       !may_get_on_unseen(python) && !moves) {
     return {StallKind::spinning,

@@ -34,6 +34,12 @@ enum class Doing {
 };
 inline constexpr int kDoings = 13;
 
+// What a thread has used so far.
+struct ThreadUse {
+  double cpu = 0;     // seconds
+  int64_t wakes = 0;  // times that it has waited
+};
+
 struct StallReading {
   double time = 0;                  // seconds of the monotonic clock
   double cpu = 0;                   // seconds used so far, all threads
@@ -49,8 +55,10 @@ struct StallReading {
   bool others_poll = false;         // or for one of several things, or a pipe
   // Who sleeps, and how often each has waited so far.
   std::map<pid_t, int64_t> sleeping_threads, sleeping_children;
-  std::map<pid_t, int64_t> timed_threads;  // the same of other threads that wait with a time limit
-  int64_t io_bytes = 0;  // read and written so far
+  std::map<pid_t, int64_t> timed_threads;      // the same of other threads that wait with a time limit
+  std::map<pid_t, ThreadUse> running_threads;  // other threads that run, or would
+  pid_t asks_for_lock = 0;  // the gate's thread that waits for the interpreter's lock, if it does
+  int64_t io_bytes = 0;     // read and written so far
   int64_t major_faults = 0;
   int64_t resident = 0;
   double memory_pressure = 0;  // percent of time that all tasks waited for memory (PSI full, avg10)
@@ -84,6 +92,7 @@ struct StallSample {
   bool keeps_lock = false;         // native code kept the interpreter's lock
   bool one_call = false;           // the same call of native code since the sample before
   bool awaits_alone = false;       // a coroutine, and no other task is there
+  bool awaits_thread = false;      // a coroutine that waits for a thread of an executor
   std::vector<bool> unseen = {};   // for each mark: the frame may get on without a variable that shows it
 };
 // A second or more apart, oldest first; the last ones only. Empty for other kernels.

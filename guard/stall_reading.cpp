@@ -75,6 +75,14 @@ Doing doing_in(const Call& call, const fs::path& task) {
   return child ? Doing::child : Doing::io;
 }
 
+// Of the gate's threads only one that takes the interpreter's lock waits with a time limit in this way.
+bool is_gates_and_asks(const fs::path& task) {
+  const auto stat = read_stat(task);
+  if (!stat || stat->name != gate::kThreadName || stat->state != 'S') return false;
+  const Call call = read_call(task);
+  return call.number == SYS_futex && call.arguments[3] != 0;
+}
+
 Doing doing_of(const fs::path& task) {
   const auto stat = read_stat(task);
   if (!stat || stat->name == gate::kThreadName) return Doing::other;
@@ -126,6 +134,11 @@ int64_t wakes_of(const fs::path& task) {
   return at == std::string::npos ? 0 : std::strtoll(text.c_str() + at + 25, nullptr, 10);
 }
 
+ThreadUse use_of(const fs::path& task) {
+  const auto stat = read_stat(task);
+  return {stat ? stat->cpu : 0, wakes_of(task)};
+}
+
 bool gpu_open(const fs::path& process) {
   std::error_code error;
   for (const auto& fd : fs::directory_iterator(process / "fd", error)) {
@@ -171,6 +184,8 @@ std::optional<StallReading> take_reading(pid_t pid, double now, const std::set<p
     const Doing doing = doing_of(task.path());
     if (doing == Doing::sleep) r.sleeping_threads[thread] = wakes_of(task.path());
     if (doing == Doing::timed_lock) r.timed_threads[thread] = wakes_of(task.path());
+    if (doing == Doing::running) r.running_threads[thread] = use_of(task.path());
+    if (doing == Doing::other && is_gates_and_asks(task.path())) r.asks_for_lock = thread;
     r.others_running = r.others_running || doing == Doing::running;
     r.others_wait_for_io = r.others_wait_for_io || doing == Doing::disk || doing == Doing::io;
     r.others_poll =

@@ -46,8 +46,8 @@ std::optional<std::vector<std::string>> polled(pid_t pid, const fs::path& proces
 }
 
 // What a thread waits for, in a word; the pipes among it are added to `pipes`. Nothing if somebody outside
-// may end the wait, or the clock.
-std::optional<std::string> wait_of(pid_t pid, const fs::path& process, const fs::path& task,
+// may end the wait, or the clock; of one that waits `again` and again each time has its limit.
+std::optional<std::string> wait_of(pid_t pid, const fs::path& process, const fs::path& task, bool again,
                                    std::set<std::string>& pipes) {
   const Call call = read_call(task);
   if (call.number == SYS_futex && call.arguments[3] == 0) return "a lock";
@@ -56,10 +56,10 @@ std::optional<std::string> wait_of(pid_t pid, const fs::path& process, const fs:
   if (call.is({SYS_read, SYS_write, SYS_readv, SYS_writev})) {
     files.push_back(opened(process, call.arguments[0]));
 #ifdef SYS_poll
-  } else if (call.number == SYS_poll && static_cast<int>(call.arguments[2]) < 0) {
+  } else if (call.number == SYS_poll && (again || static_cast<int>(call.arguments[2]) < 0)) {
     files = polled(pid, process, call).value_or(files);
 #endif
-  } else if (call.number == SYS_ppoll && call.arguments[2] == 0) {
+  } else if (call.number == SYS_ppoll && (again || call.arguments[2] == 0)) {
     files = polled(pid, process, call).value_or(files);
   }
   if (files.empty() || !std::all_of(files.begin(), files.end(), is_pipe)) return std::nullopt;
@@ -104,7 +104,8 @@ std::string waits_in_a_ring(pid_t pid, const std::set<pid_t>& own) {
           stat->state == 'Z')
         continue;
       if (stat->state != 'S') return {};
-      const auto wait = wait_of(member, process, task.path(), pipes);
+      // Only one that polls over and over is looked at with a limit of its own (stall.cpp).
+      const auto wait = wait_of(member, process, task.path(), thread == pid, pipes);
       if (!wait) return {};
       ++threads;
       if (thread == pid) first = *wait;

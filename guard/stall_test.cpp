@@ -5,13 +5,19 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <mutex>
+#include <thread>
 
+#include "guard/gate/page.h"
 #include "guard/stall_ring.h"
 
 namespace plimsoll::guard {
@@ -84,6 +90,15 @@ TEST(Stall, AThreadThatSleepsWillReleaseTheLock) {
   EXPECT_EQ(judge_stall(list, false, joins).kind, StallKind::sleeping);
 }
 
+TEST(Stall, AThreadThatHasJustWokenFromALongSleepMayReleaseTheLock) {
+  auto list = readings(step(0), Doing::lock);
+  for (auto& r : list) r.sleeping_threads[7] = static_cast<int64_t>(r.time) / 9;
+  for (size_t n = 3; n <= list.size(); ++n) {
+    const std::deque<StallReading> until(list.begin(), list.begin() + static_cast<ptrdiff_t>(n));
+    EXPECT_EQ(judge_stall(until, false, {}).kind, StallKind::sleeping) << n;
+  }
+}
+
 TEST(Stall, AThreadThatWaitsForATimeWillSetTheEvent) {
   StallReading waits = step(0);
   waits.timed_threads = {{7, 40}};
@@ -110,6 +125,10 @@ TEST(Stall, AThreadThatSleepsMayBeAwaited) {
   EXPECT_EQ(kind(waits, Doing::poll, awaits), StallKind::waiting_for_io);
   waits.sleeping_threads = {{7, 40}};
   EXPECT_EQ(kind(waits, Doing::poll, awaits), StallKind::sleeping);
+  StallSamples executor = samples(kSame, kNone, false);
+  EXPECT_EQ(kind(waits, Doing::poll, executor), StallKind::waiting_for_io);
+  for (auto& s : executor) s.awaits_thread = true;
+  EXPECT_EQ(kind(waits, Doing::poll, executor), StallKind::sleeping);
 }
 
 TEST(Stall, AProcessThatSleepsIsWaitedFor) {
@@ -158,6 +177,40 @@ TEST(Stall, SleepWithTheInterpretersLockStopsAllPython) {
   EXPECT_EQ(kind(step(0.1), Doing::sleep, sleeps), StallKind::deadlocked);  // others ask for the lock
   EXPECT_EQ(kind(step(0.1), Doing::io, sleeps), StallKind::waiting_for_io);
   EXPECT_EQ(kind(step(1), Doing::running, sleeps), StallKind::slow);
+}
+
+// The gate's thread may see that the lock is not to be had, and be late to tell.
+TEST(Stall, ALockThatIsAskedForInVainIsKept) {
+  StallReading asks = step(0.1);  // threads of Python that ask wake, and seem to work
+  EXPECT_EQ(kind(asks, Doing::sleep), StallKind::slow);
+  asks.asks_for_lock = 7;
+  EXPECT_EQ(kind(asks, Doing::sleep), StallKind::deadlocked);
+  EXPECT_EQ(kind(asks, Doing::sleep, samples(kMoving, kMoving)), StallKind::deadlocked);  // from before
+  asks.cpu = 0;
+  EXPECT_EQ(kind(asks, Doing::sleep), StallKind::deadlocked);
+  auto list = readings(asks, Doing::sleep);
+  for (auto& r : list) r.asks_for_lock = static_cast<pid_t>(7 + r.time);  // each question gets an answer
+  EXPECT_EQ(judge_stall(list, false, {}).kind, StallKind::sleeping);
+  list.back().asks_for_lock = 0;
+  EXPECT_EQ(judge_stall(list, false, {}).kind, StallKind::sleeping);
+}
+
+TEST(Stall, NativeCodeThatKeepsTheLockMayHaveThreadsThatWork) {
+  StallSamples keeps = samples(kSame, kSame, false);
+  for (auto& s : keeps) s.keeps_lock = true;
+  StallReading works = step(1);
+  works.asks_for_lock = 7;
+  for (const Doing doing : {Doing::lock, Doing::timed_lock, Doing::sleep}) {
+    auto list = readings(works, doing);
+    EXPECT_EQ(judge_stall(list, false, keeps).kind, StallKind::deadlocked);
+    for (auto& r : list) r.running_threads[9] = {0.1 * r.time, 3};
+    EXPECT_EQ(judge_stall(list, false, keeps).kind, StallKind::slow);
+    for (auto& r : list) r.running_threads[9] = {0, 3};  // a machine so loaded that it hardly gets on
+    EXPECT_EQ(judge_stall(list, false, keeps).kind, StallKind::slow);
+    // One that asks for the lock is often found awake, but has waited each time.
+    for (auto& r : list) r.running_threads[9] = {0.004 * r.time, static_cast<int64_t>(150 * r.time)};
+    EXPECT_EQ(judge_stall(list, false, keeps).kind, StallKind::deadlocked);
+  }
 }
 
 TEST(Stall, WhatWouldRunIfTheMachineLetItWorks) {
@@ -265,6 +318,43 @@ TEST(Stall, ALockOfAFileIsFoundInTheSystem) {
   std::fclose(file);
 }
 
+// A child with a thread that computes and one, the gate's by its name, that waits for a lock with a limit,
+// over and over. What is read of it once `holds`.
+template <class Holds>
+std::optional<StallReading> read_of_two_threads(const Holds& holds) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::thread([] {
+      ::prctl(PR_SET_NAME, gate::kThreadName);
+      std::mutex mutex;
+      std::unique_lock lock(mutex);
+      for (std::condition_variable never;;) never.wait_for(lock, std::chrono::milliseconds(200));
+    }).detach();
+    for (volatile bool on = true; on;)
+      std::thread([&] {
+        while (on) continue;
+      }).join();
+    ::_exit(0);
+  }
+  std::optional<StallReading> reading;
+  do {
+    reading = take_reading(child, 0, {});
+  } while (reading && !holds(*reading));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  return reading;
+}
+
+TEST(Stall, ThreadsAreSeenThatComputeOrAskForTheLock) {
+  const auto asks = read_of_two_threads([](auto& r) { return r.asks_for_lock != 0; });
+  ASSERT_TRUE(asks);
+  EXPECT_EQ(asks->timed_threads.count(asks->asks_for_lock), 0U);
+  const auto runs = read_of_two_threads(
+      [](auto& r) { return !r.running_threads.empty() && r.running_threads.begin()->second.cpu > 0.05; });
+  ASSERT_TRUE(runs);
+  EXPECT_LT(runs->running_threads.begin()->second.wakes, 50);
+}
+
 // A child that reads from a pipe, once it does so; and whether it and we form a ring then.
 std::string ring_with_reader(int (&ends)[2]) {
   const pid_t reader = ::fork();
@@ -277,11 +367,10 @@ std::string ring_with_reader(int (&ends)[2]) {
     ::_exit(0);
   }
   std::string ring;
-  for (int i = 0; i < 1000; ++i) {
+  for (int waits = 0; ring.empty() && waits < 10; ::usleep(1000)) {
     ring = waits_in_a_ring(reader, {reader});
     const auto reading = take_reading(reader, 0, {});
-    if (!ring.empty() || (reading && reading->doing == Doing::child && i > 200)) break;
-    ::usleep(1000);
+    if (reading && reading->doing == Doing::child) ++waits;
   }
   ::kill(reader, SIGKILL);
   [[maybe_unused]] const ssize_t n = ::write(ends[1], "xx", 2);

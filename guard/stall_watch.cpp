@@ -106,6 +106,7 @@ void StallWatch::take_stacks(double now) {
                          place == gate::kKeepsLock,
                          place == gate::kInOneCall,
                          place == gate::kAwaitsAlone,
+                         place == gate::kAwaitsThread,
                          {}};
       for (std::string& m : sample.marks) {
         sample.unseen.push_back(!m.empty() && m.back() == gate::kUnseen);

@@ -183,25 +183,39 @@ void Ward::begin_cell(double now) {
   warned_percent_ = 0;
 }
 
+// Of processes that are gone while the kernel lives on: some that it started.
+std::string Ward::killed_text(int64_t kills) const {
+  if (kills <= 0) return {};
+  return fmt::format(
+      "plimsoll: out of memory at the hard limit of {}: the system killed {} that this kernel had started. "
+      "What "
+      "waits for {} may wait for ever.\n",
+      bytes_text(leaf_ ? leaf_->limit() : 0), kills == 1 ? "a process" : fmt::format("{} processes", kills),
+      kills == 1 ? "it" : "them");
+}
+
 std::string Ward::sample(double now) {
   if (process_.pid() <= 0) return {};
   watch_.read(process_.pid(), now);
   // Kills elsewhere are no business of a kernel that lives on after them.
+  std::string text;
   if (now - counted_at_ >= kCountAgain) {
+    text = killed_text(lately_.leaf.oom_kills - before_.leaf.oom_kills);
+    before_.leaf.oom_kills = lately_.leaf.oom_kills;
     before_.group = lately_.group;
     before_.system = lately_.system;
     lately_ = read_counters();
     counted_at_ = now;
   }
   page_.set_readings(watch_.resident(), watch_.rest());
-  if (line_.bytes <= 0) return {};
+  if (line_.bytes <= 0) return text;
   const int percent =
       static_cast<int>(100 * (static_cast<double>(watch_.resident()) / static_cast<double>(line_.bytes)));
   const int step = percent >= 90 ? 90 : percent >= 80 ? 80 : 0;
-  if (step <= warned_percent_) return {};
+  if (step <= warned_percent_) return text;
   warned_percent_ = step;
-  std::string text = fmt::format("plimsoll: memory at {} % of the line: {} of {}", percent,
-                                 bytes_text(watch_.resident()), bytes_text(line_.bytes));
+  text += fmt::format("plimsoll: memory at {} % of the line: {} of {}", percent,
+                      bytes_text(watch_.resident()), bytes_text(line_.bytes));
   if (watch_.rest() > 0) text += fmt::format(" ({} in child processes)", bytes_text(watch_.rest()));
   return text + when_reached(line_.bytes, watch_.resident(), watch_.growth()) + "\n";
 }

@@ -77,6 +77,7 @@ class Ward {
   };
   Counters read_counters() const;
   std::string last_words() const;
+  std::string killed_text(int64_t kills) const;
   int64_t hard_limit() const;
 
   GuardOptions options_;

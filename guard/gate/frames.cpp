@@ -68,6 +68,26 @@ bool awaits_a_lock(Object coroutine) {
   return in_lock;
 }
 
+// A future of asyncio that gets its result from one of concurrent.futures, as those of run_in_executor() do.
+bool is_of_a_thread(Object future) {
+  const Held callbacks(g_python.attribute(future, "_callbacks"));
+  const Held list(callbacks ? g_python.list_of(callbacks.object) : nullptr);  // of (function, context)
+  const long count = list ? g_python.list_size(list.object) : 0;
+  bool found = false;
+  for (long i = 0; i < count && !found; ++i) {
+    const Held pair(g_python.list_of(g_python.list_item(list.object, i)));
+    const Object callback =
+        pair && g_python.list_size(pair.object) > 0 ? g_python.list_item(pair.object, 0) : nullptr;
+    // An attribute of an object of the program's might be code.
+    if (!callback || Held(g_python.type_of(callback)).object != g_python.type_function) continue;
+    const Held name(g_python.attribute(callback, "__qualname__"));
+    const char* text = name ? g_python.text_of(name.object) : nullptr;
+    found = text && ::strstr(text, "_chain_future");
+  }
+  g_python.error_clear();
+  return found;
+}
+
 }  // namespace
 
 void Frames::clear() {
@@ -136,11 +156,15 @@ void Frames::add_awaited(Object future, int depth) {
   const int before = size_;
   add_chain(future, depth);
   if (size_ > before) return;
+  thread_ = thread_ || is_of_a_thread(future);
   const Held gathered(g_python.attribute(future, "_children"));
   const Held children(gathered ? g_python.list_of(gathered.object) : nullptr);
   const long count = children ? g_python.list_size(children.object) : 0;
-  for (long i = 0; i < count && size_ == before; ++i)
-    add_chain(g_python.list_item(children.object, i), depth);
+  for (long i = 0; i < count && size_ == before; ++i) {
+    const Object child = g_python.list_item(children.object, i);
+    thread_ = thread_ || is_of_a_thread(child);
+    add_chain(child, depth);
+  }
 }
 
 // A task that is under way, is not the kernel's and not of the chain that was read. One that itself awaits a
@@ -164,6 +188,7 @@ bool Frames::read_awaited() {
     const Held task(g_python.call(g_python.list_item(tasks.object, i)));
     clear();
     seen_size_ = 0;
+    thread_ = false;
     if (task) add_chain(task.object, 1);
     reverse();
     found = cut_at_kernels_own() && size_ > 0;

@@ -25,6 +25,8 @@ class Frames {
   bool read_awaited();
   // Of the last read_awaited(): no other task of the program's is there that could end the wait.
   bool awaits_alone() const { return alone_; }
+  // It waits for what a thread of an executor does.
+  bool awaits_thread() const { return thread_; }
   void clear();
 
  private:
@@ -39,7 +41,7 @@ class Frames {
   static constexpr int kMostSeen = 16;
   Object seen_[kMostSeen] = {};  // tasks of the chain; not held
   int seen_size_ = 0;
-  bool alone_ = false;
+  bool alone_ = false, thread_ = false;
   Object list_[kMost] = {};
   int size_ = 0;
 };

@@ -33,7 +33,7 @@ using Handler = void (*)(int);
 // are answered, if it is the kernel's.
 void python_starts();
 // In the thread that failed, before Python's handler: has this thread and the main one write their stacks to
-// kStackFd; waits up to 50 ms for the latter. Returns whether they were asked.
+// kStackFd; waits up to 500 ms for the latter. Returns whether they were asked.
 bool ask_for_stacks();
 // The program lives on: the next fault is asked of again.
 void fault_survived();

@@ -26,6 +26,8 @@ inline constexpr const char* kInNative = "native";
 inline constexpr const char* kInOneCall = "one call";
 // A coroutine waits, and no other task is there.
 inline constexpr const char* kAwaitsAlone = "awaits alone";
+// A coroutine waits for a thread of an executor.
+inline constexpr const char* kAwaitsThread = "awaits a thread";
 inline constexpr char kUnseen = '~';
 inline constexpr const char* kKeepsLock =
     "keeps the lock";  // native code that no other thread can run beside

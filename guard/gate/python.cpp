@@ -15,7 +15,7 @@ namespace plimsoll::gate {
 
 namespace {
 
-constexpr int kMostMilliseconds = 50;
+constexpr int kMostMilliseconds = 500;  // on a loaded machine it may take some until the main thread runs
 
 Handler g_write_one = nullptr;
 std::atomic<bool> g_asked{false}, g_answered{false};

@@ -32,13 +32,14 @@ bool find_python() {
          find(p.values_of, "PyMapping_Values") && find(p.modules, "PyImport_GetModuleDict") &&
          find(p.dict_item, "PyDict_GetItemString") && find(p.list_of, "PySequence_List") &&
          find(p.call, "PyObject_CallNoArgs") && find(p.type_frame, "PyFrame_Type") &&
-         find(p.list_size, "PyList_Size") && find(p.list_item, "PyList_GetItem") &&
-         find(p.size_of, "PyObject_Size") && find(p.hash_of, "PyObject_Hash") &&
-         find(p.type_of, "PyObject_Type") && find(p.release, "Py_DecRef") &&
-         find(p.type_int, "PyLong_Type") && find(p.type_float, "PyFloat_Type") &&
-         find(p.type_str, "PyUnicode_Type") && find(p.type_bytes, "PyBytes_Type") &&
-         find(p.type_list, "PyList_Type") && find(p.type_dict, "PyDict_Type") &&
-         find(p.type_set, "PySet_Type") && find(p.type_bytearray, "PyByteArray_Type");
+         find(p.type_function, "PyFunction_Type") && find(p.list_size, "PyList_Size") &&
+         find(p.list_item, "PyList_GetItem") && find(p.size_of, "PyObject_Size") &&
+         find(p.hash_of, "PyObject_Hash") && find(p.type_of, "PyObject_Type") &&
+         find(p.release, "Py_DecRef") && find(p.type_int, "PyLong_Type") &&
+         find(p.type_float, "PyFloat_Type") && find(p.type_str, "PyUnicode_Type") &&
+         find(p.type_bytes, "PyBytes_Type") && find(p.type_list, "PyList_Type") &&
+         find(p.type_dict, "PyDict_Type") && find(p.type_set, "PySet_Type") &&
+         find(p.type_bytearray, "PyByteArray_Type");
 }
 
 }  // namespace plimsoll::gate

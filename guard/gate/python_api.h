@@ -38,7 +38,7 @@ struct PythonApi {
   int (*start_collector)();  // from 3.10 on, else null
 
   Object type_int, type_float, type_str, type_bytes;
-  Object type_list, type_dict, type_set, type_bytearray, type_frame, type_type;
+  Object type_list, type_dict, type_set, type_bytearray, type_frame, type_function, type_type;
   Object type_locals;  // from 3.13 on, else null
 };
 

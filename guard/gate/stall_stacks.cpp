@@ -41,7 +41,7 @@ Handler g_write_all = nullptr;
 int g_write_all_signal = 0;
 
 std::atomic<bool> g_taking{false};
-std::atomic<uint32_t> g_lock_turns{0};  // odd while the taker waits for the interpreter's lock
+std::atomic<uint32_t> g_lock_turns{0};               // odd while the taker waits for the interpreter's lock
 pthread_mutex_t g_pipe = PTHREAD_MUTEX_INITIALIZER;  // one answer at a time
 std::atomic<bool> g_pending{false};
 std::atomic<int64_t> g_pending_since{0};
@@ -133,9 +133,9 @@ void add_frame(Text& text, Object frame) {
            function ? function : "?");
 }
 
-// With the lock held: where the cell is, and marks of the variables there. True if it is a coroutine that no
-// other task could wake.
-bool add_stack(Text& text) {
+// With the lock held: where the cell is, and marks of the variables there. If it is a coroutine that waits
+// for a thread, or that no other task could wake, the word for that; else null.
+const char* add_stack(Text& text) {
   static Frames frames;
   const bool runs = frames.read_thread(g_main_state), awaits = !runs && frames.read_awaited();
   if (!runs && !awaits) frames.read_thread(g_main_state);
@@ -150,7 +150,8 @@ bool add_stack(Text& text) {
   }
   frames.clear();
   g_python.error_clear();
-  return awaits && frames.awaits_alone();
+  if (!awaits) return nullptr;
+  return frames.awaits_thread() ? kAwaitsThread : frames.awaits_alone() ? kAwaitsAlone : nullptr;
 }
 
 int heed(void*) {
@@ -165,8 +166,10 @@ bool heeds_soon() {
   g_lock_turns.fetch_add(1);
   const int state = g_python.take_lock();
   g_lock_turns.fetch_add(1);
-  const bool added = !g_pending.exchange(true) && g_python.add_pending_call(heed, nullptr) == 0;
+  const bool asked = !g_pending.exchange(true);
+  const bool added = asked && g_python.add_pending_call(heed, nullptr) == 0;
   if (added) g_pending_since.store(monotonic_ns());
+  if (asked && !added) g_pending.store(false);  // there are too many calls already
   const int64_t asked_at = nanoseconds(g_main_clock);
   g_python.release_lock(state);
   return added && wait_while(g_pending, true, kHeedPatienceMs, 20 * kHeedsNs) &&
@@ -187,14 +190,11 @@ void* take(void*) {
   const int state = g_python.take_lock();
   g_lock_turns.fetch_add(1);
   const bool collects = g_python.stop_collector() != 0;
-  const bool alone = add_stack(text);
+  const char* const awaits = add_stack(text);
   if (collects) g_python.start_collector();
   g_python.release_lock(state);
   const bool one_call = g_pending.load() && monotonic_ns() - g_pending_since.load() > kOneCallNs;
-  text.add(" %s;\n", alone             ? kAwaitsAlone
-                     : one_call        ? kInOneCall
-                     : runs_bytecode() ? kInBytecode
-                                       : kInNative);
+  text.add(" %s;\n", awaits ? awaits : one_call ? kInOneCall : runs_bytecode() ? kInBytecode : kInNative);
   ::pthread_mutex_lock(&g_pipe);
   send(text.bytes, text.size);
   ::pthread_mutex_unlock(&g_pipe);

@@ -1,6 +1,7 @@
 """What the tests of the guard share: where it is built, kernelspecs, and kernels with one client."""
 import os
 import pathlib
+import queue
 import subprocess
 import sys
 import time
@@ -25,6 +26,22 @@ def write_spec(folder, name, *options, command=None):
     path = pathlib.Path(folder) / "kernels" / name
     path.mkdir(parents=True, exist_ok=True)
     (path / "kernel.json").write_text(json.dumps(spec))
+
+
+def state(pid):
+    """The letter of its state, or nothing if there is no such process."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return ""
+
+
+def children(pid):
+    """Those of a process; none if it is gone."""
+    try:
+        return [int(c) for t in pathlib.Path(f"/proc/{pid}/task").iterdir() for c in (t / "children").read_text().split()]
+    except FileNotFoundError:
+        return []
 
 
 class Kernel:
@@ -54,12 +71,31 @@ class Kernel:
         return "".join(o["content"]["text"] for o in outputs if o["msg_type"] == "stream")
 
     def text_until(self, words, timeout=120):
-        """What comes on the streams until it holds these words."""
-        text = ""
+        """What comes on the streams until it holds these words. If they do not come, what is known of the kernel is told."""
+        text, came = "", []
         while words not in text:
-            message = self.client.get_iopub_msg(timeout=timeout)
+            try:
+                message = self.client.get_iopub_msg(timeout=timeout)
+            except queue.Empty:
+                raise AssertionError(f"no {words!r} in {timeout} s; what came: {came}\n{self.threads()}") from None
+            came.append((message["msg_type"], message["content"]))
             text += message["content"].get("text", "") if message["msg_type"] == "stream" else ""
         return text
+
+    def threads(self):
+        """What each thread of the guard and of its kernel does, line by line, and whether the gate is there."""
+        told = []
+        for pid in [self.pid, *children(self.pid)]:
+            try:
+                maps = pathlib.Path(f"/proc/{pid}/maps").read_text()
+                told.append(f"process {pid}, gate {'there' if 'libplimsoll_gate' in maps else 'not there'}")
+                for task in sorted(pathlib.Path(f"/proc/{pid}/task").iterdir(), key=lambda t: int(t.name)):
+                    status = (task / "status").read_text()
+                    wakes = status.split("voluntary_ctxt_switches:")[1].split()[0]
+                    told.append("  " + " ".join([task.name, *status.split()[1:2], state(f"{pid}/task/{task.name}"), wakes, (task / "syscall").read_text().strip()]))
+            except OSError as error:
+                told.append(f"process {pid}: {error}")
+        return "\n".join(told)
 
     def reply_to(self, asked, timeout=120):
         """The content of the reply to the request with this id."""

@@ -67,7 +67,8 @@ fd = os.memfd_create("shared"); os.ftruncate(fd, 1 << 30)
 m = mmap.mmap(fd, 1 << 30)
 for at in range(0, len(m), 4096):
     m[at] = 1
-    if at % (1 << 20) == 0: time.sleep(0.002)
+    # Slowly where the guard has to see it between the line and the hard limit of the control group.
+    if at % (1 << 20) == 0: time.sleep(0.002 if at < 120 << 20 else 0.05)
 """
 
 
@@ -76,8 +77,23 @@ def test_a_cell_that_finds_memory_over_the_line_may_free_it(start):
     assert kernel.run(GROW)["content"]["ename"] == "KeyboardInterrupt"
     for _ in range(3):  # each would have been interrupted as it began
         text = kernel.text("import time; time.sleep(1); print(len(m) >> 30)")
-        assert "\n1\n" in text and "is interrupted" not in text
+        assert "1" in text.splitlines() and "is interrupted" not in text
     assert kernel.run("m.close()")["content"]["status"] == "ok"
+
+
+@pytest.mark.skipif(memory_group() is None, reason="this machine: no control group can be made here")
+def test_a_child_killed_for_memory_is_told_and_not_blamed(start, folders):
+    from deaths import LOAD
+
+    kernel = start("small")
+    eat = LOAD + "lib.eat_memory(ctypes.c_long(2 << 30))"
+    asked = kernel.client.execute(f"import os, subprocess, sys, time\nprint(subprocess.run([sys.executable, '-c', {eat!r}]).returncode, flush=True)\n"
+                                  "while not os.path.exists('/proc/self/no'): time.sleep(0.1)")
+    text = kernel.text_until("had started")
+    assert "the system killed a process that this kernel had started" in text
+    kernel.manager.interrupt_kernel()
+    assert kernel.reply_to(asked)["ename"] == "KeyboardInterrupt"
+    assert cause_in(kernel.run("import signal; os.kill(os.getpid(), signal.SIGKILL)"), folders / "state")[0] == "outside_kill"
 
 
 REMOVE_FOLDER = """import ipykernel.connect, os, shutil
@@ -97,7 +113,8 @@ def test_a_cleaner_of_temporary_files_takes_no_notebook_down(kernel, folders):
 
 def test_a_start_that_cannot_be_prepared_is_explained_and_tried_again(kernel, folders):
     # A file where the folder was: nothing can be made there until it is gone.
-    reply = kernel.run(REMOVE_FOLDER + "open(folder, 'w').close()\nprint(folder, flush=True)\nos.abort()")
+    # By its descriptor: what ipykernel has not sent when it aborts is lost.
+    reply = kernel.run(REMOVE_FOLDER + "open(folder, 'w').close()\nos.write(1, folder.encode() + b'\\n')\nos.abort()")
     folder = next(o["content"]["text"] for o in reply["outputs"] if o["msg_type"] == "stream").strip()
     cause, text, _ = cause_in(kernel.run("1"), folders / "state")
     assert cause == "startup_crash" and folder in text

@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from guarded import GUARD
+from guarded import GUARD, children, state
 
 # One process of each sort; the last has a session of its own, and lives on in a plain kernel too.
 START = """import multiprocessing, os, subprocess, time
@@ -20,14 +20,6 @@ print("started", os.getpid(), worker.pid, sleeper.pid, shell.pid, int(shell.stdo
 """
 
 
-def state(pid):
-    """The letter of its state, or nothing if there is no such process."""
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return ""
-
-
 def alive(pid):
     return state(pid) not in ("", "Z", "X")  # who adopts a process may be slow to ask how it ended
 
@@ -37,10 +29,6 @@ def wait_until(holds):
     while not holds() and time.monotonic() < end:
         time.sleep(0.01)
     return holds()
-
-
-def children(pid):
-    return [int(c) for t in pathlib.Path(f"/proc/{pid}/task").iterdir() for c in (t / "children").read_text().split()]
 
 
 @pytest.fixture
@@ -101,14 +89,7 @@ def test_so_it_is_with_each_new_kernel_of_a_guard(start, started):
     assert "Z" not in map(state, children(guard))
     shut_down(kernel)
     assert wait_until(lambda: not any(map(alive, group)))
-    assert not any(pid for pid in children_of_a_gone(guard))
-
-
-def children_of_a_gone(pid):
-    try:
-        return children(pid)
-    except FileNotFoundError:
-        return []
+    assert not any(pid for pid in children(guard))
 
 
 def watcher_of(kernel):

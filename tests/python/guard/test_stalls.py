@@ -28,6 +28,9 @@ STALLS = {
     "deadlocked: two processes": "import multiprocessing as mp, os, time\nc = mp.get_context('fork'); a, b = c.Lock(), c.Lock(); "
                                  "f = lambda x, y: (x.acquire(), time.sleep(1), y.acquire()); p, q = c.Process(target=f, args=(a, b)), "
                                  "c.Process(target=f, args=(b, a)); p.start(); q.start()\np.join()",
+    "deadlocked: a process that looks for its worker now and then": "import multiprocessing as mp; c = mp.get_context('fork'); lock = c.Lock(); q = c.Queue(); lock.acquire()\n"
+                                                                    "p = c.Process(target=lambda: (lock.acquire(), q.put(1)), daemon=True); p.start()\n"
+                                                                    "while not q._reader.poll(4): pass",
     "deadlocked: a queue of asyncio whose worker waits too": "import asyncio; q = asyncio.Queue()\nasync def work():\n"
                                                              "    while True: await q.get()\n"
                                                              "t = asyncio.create_task(work()); q.put_nowait(1); await q.join()",
@@ -48,6 +51,8 @@ WORKING = {
     "a pool that sleeps": "import concurrent.futures as c, time\nwith c.ThreadPoolExecutor(2) as p: list(p.map(time.sleep, [{s}, {s}]))",
     "an event that a timer sets": "import threading\ne = threading.Event(); threading.Timer({s}, e.set).start(); e.wait()",
     "a sleeping thread, awaited": "import asyncio, time\nawait asyncio.to_thread(time.sleep, {s})",
+    "threads of an executor that sleep, awaited together": "import asyncio, time, concurrent.futures as c\nl = asyncio.get_running_loop()\n"
+                                                           "with c.ThreadPoolExecutor(1) as e: await asyncio.gather(*(l.run_in_executor(e, time.sleep, 4) for i in range({s} // 3)))",
     "an event of asyncio that its loop sets later": "import asyncio\ne = asyncio.Event(); asyncio.get_running_loop().call_later({s}, e.set); await e.wait()",
     "a timer that starts the next": "import threading\ne, n = threading.Event(), 0\ndef tick():\n    global n\n    n += 1\n"
                                     "    e.set() if n == {s} else threading.Timer(1, tick).start()\ntick()\ne.wait()",
@@ -59,6 +64,11 @@ WORKING = {
                            "    for i in range({s}): time.sleep(0.7); b.send(b'x')\n    b.close()\n"
                            "threading.Thread(target=drip).start()\nwhile a.recv(1): pass",
     "a long regular expression": "import re, time\nend = time.time() + {s}\nwhile time.time() < end: re.match(r'(a+)+b', 'a' * 24)",
+    "a thread at work that keeps the interpreter's lock": "import re, threading, time\ndef work():\n    end = time.time() + {s}\n"
+                                                          "    while time.time() < end: re.match(r'(a+)+b', 'a' * 27)\n"
+                                                          "t = threading.Thread(target=work); t.start()\nwhile t.is_alive(): time.sleep(2)",
+    "native code that keeps the interpreter's lock and has others work": "import ctypes, hashlib, threading, time\ndef work(): hashlib.pbkdf2_hmac('sha256', b'', b'', {s} * 3 * 10**6)\n"
+                                                                         "t = threading.Thread(target=work); t.start(); time.sleep(1)\nctypes.PyDLL(None).sleep({s})\nt.join()",
     "a child at work": "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import time; e = time.time() + {s}\\n"
                        "while time.time() < e: pass'])",
 }
