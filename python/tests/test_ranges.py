@@ -91,3 +91,35 @@ def test_files_mapped_to_memory_are_looked_at(tmp_path):
     tokens[:] = BAD
     with pytest.raises(IndexError, match="words"):
         classifier().fit(tokens, Y, verbose=0)
+
+
+class Positions(layers.Layer):
+    """Adds a table of positions that is shorter than the sizes a model is built with."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = layers.Embedding(12, 3)
+
+    def call(self, x):
+        return x + self.table(ops.arange(ops.shape(x)[1])), x[:, 0], ops.take(x, [5, -7], axis=1)
+
+
+def test_sizes_that_nobody_knows_yet_have_no_outside():
+    inputs = keras.Input((None, 3))
+    model = keras.Model(inputs, Positions()(inputs))
+    assert [o.shape for o in model.outputs] == [(None, None, 3), (None, 3), (None, 2, 3)]
+    assert model.predict(np.ones((2, 12, 3)), verbose=0)[0].shape == (2, 12, 3)
+    with pytest.raises(IndexError, match=r"axis of size 12, but the index at \[12\] is 12"):
+        model.predict(np.ones((2, 13, 3)), verbose=0)
+
+
+def test_a_place_is_not_outside_of_a_size_that_nobody_knows_yet():
+    class Hundredth(layers.Layer):
+        def call(self, x):
+            return x[:, 100] + x[:, -90]
+
+    inputs = keras.Input((None, 3))
+    model = keras.Model(inputs, Hundredth()(inputs))
+    assert model.predict(np.ones((2, 101, 3)), verbose=0).tolist() == [[2.0] * 3] * 2
+    with pytest.raises(IndexError, match="100 is out of bounds"):
+        model.predict(np.ones((2, 90, 3)), verbose=0)

@@ -169,7 +169,7 @@ def check_indices(indices, size, what):
     with the data are looked at before it runs."""
     if indices.is_symbolic:
         ranges.note(indices, size, what)
-    if indices.is_symbolic or indices.size == 0:
+    if indices.is_symbolic or indices.size == 0 or engine.has_invented_sizes():
         return
     values = engine.to_numpy(indices)
     if -size <= values.min() and values.max() < size:
