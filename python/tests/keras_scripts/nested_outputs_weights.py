@@ -34,7 +34,7 @@ w = {"priority": np.linspace(0, 1, n).astype("float32"), "department": np.ones(n
 h = model.fit(x_dict, y_dict, sample_weight=w, epochs=3, batch_size=12, shuffle=False, verbose=0, validation_data=(x_dict, y_dict))
 for k in sorted(h.history):
     print(k, [f"{v:.5f}" for v in h.history[k]])
-print({k: v.shape for k, v in model.predict(x_dict, verbose=0).items()})
+print({k: v.shape for k, v in sorted(model.predict(x_dict, verbose=0).items())})
 print({k: f"{v:.4f}" for k, v in model.evaluate(x_dict, y_dict, verbose=0, return_dict=True).items()})
 
 model = build(False)
@@ -64,7 +64,7 @@ data = {"pair": (rng.normal(size=(8, 4)).astype("float32"), rng.normal(size=(8, 
 pair(data)
 fix(pair)
 out = pair.predict(data, verbose=0)
-print(keras.tree.map_structure(lambda a: (a.shape, round(float(a.sum()), 4)), out))
+print(sorted(keras.tree.map_structure(lambda a: (a.shape, round(float(a.sum()), 4)), out).items()))
 target = {"sum": np.zeros((8, 2), "float32"), "both": (np.ones((8, 3), "float32"), np.zeros((8, 3), "float32"))}
 pair.compile("sgd", loss={"sum": "mse", "both": ("mse", "mae")})
 print([f"{v:.4f}" for v in pair.fit(data, target, epochs=2, batch_size=4, shuffle=False, verbose=0).history["loss"]])

@@ -66,7 +66,7 @@ def build():
 params = {'dim': (8, 8), 'batch_size': 8, 'n_classes': 3, 'n_channels': 1, 'shuffle': False}
 training_generator, validation_generator = DataGenerator(list(range(40)), labels, **params), DataGenerator(list(range(40, 50)), labels, **params)
 model = build()
-h = model.fit(training_generator, validation_data=validation_generator, epochs=3, verbose=0)
+h = model.fit(training_generator, validation_data=validation_generator, epochs=3, verbose=0, shuffle=False)
 for k in h.history:
     print(k, np.round(h.history[k], 4))
 print(training_generator.epochs_ended, [round(float(v), 4) for v in model.evaluate(validation_generator, verbose=0)], model.predict(validation_generator, verbose=0).shape)
