@@ -59,7 +59,7 @@ def build():
     r = np.random.default_rng(0)
     for v in model.trainable_variables:
         v.assign(r.normal(size=v.shape) * 0.3 + ("gamma" in v.path))
-    model.compile(loss='categorical_crossentropy', optimizer=tf.keras.optimizers.Adam(), metrics=['accuracy', tf.keras.metrics.Precision(), tf.keras.metrics.AUC(name="auc", multi_label=True)])
+    model.compile(loss='categorical_crossentropy', optimizer=tf.keras.optimizers.SGD(0.05), metrics=['accuracy', tf.keras.metrics.Precision(), tf.keras.metrics.AUC(name="auc", multi_label=True)])
     return model
 
 

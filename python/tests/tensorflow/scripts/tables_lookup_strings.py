@@ -46,7 +46,7 @@ labelled = tf.data.Dataset.from_tensor_slices((["good good", "bad bad", "good", 
 text_model = tf.keras.Sequential([tf.keras.Input((5,), dtype="int64"), tf.keras.layers.Embedding(12, 4, mask_zero=True), tf.keras.layers.GlobalAveragePooling1D(), tf.keras.layers.Dense(1)])
 r = np.random.default_rng(0)
 text_model.set_weights([r.normal(size=w.shape) * 0.5 for w in text_model.get_weights()])
-text_model.compile("adam", tf.keras.losses.BinaryCrossentropy(from_logits=True), metrics=[tf.metrics.BinaryAccuracy(threshold=0.0)])
+text_model.compile("sgd", tf.keras.losses.BinaryCrossentropy(from_logits=True), metrics=[tf.metrics.BinaryAccuracy(threshold=0.0)])
 vec.adapt(labelled.map(lambda t, l: t))
 print(vec.get_vocabulary())
 h = text_model.fit(labelled.map(lambda t, l: (vec(t), l)), epochs=3, verbose=0)
