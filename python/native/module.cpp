@@ -277,6 +277,7 @@ NB_MODULE(_native, m) {
   m.def("call", call_op, "op"_a, "inputs"_a, "attrs"_a);
   m.def("quick_op", quick_op, "op"_a, "kinds"_a);
   m.def("gradients", gradients_of, "ys"_a, "xs"_a, "dys"_a);
+  m.def("origin", origin_of, "tensor"_a);
   m.def("recorded", recorded, "tensor"_a);
   m.def("alike", alike, "values"_a);
   m.def(

@@ -82,6 +82,14 @@ bool is_large(const OpDef& op, const std::vector<Tensor>& in, const Attrs& attrs
   return std::ranges::any_of(out, [](const TensorType& t) { return t.shape.elements() > kMostConstant; });
 }
 
+constexpr std::string_view kMoving[] = {"cast",         "slice",   "reshape",      "transpose",
+                                        "broadcast_to", "reverse", "stop_gradient"};
+
+// Whether numbers that are indices are the same after a cast.
+bool keeps_numbers(DType to) {
+  return to == DType::i32 || to == DType::i64 || to == DType::u32 || to == DType::f32 || to == DType::f64;
+}
+
 // A Python function as the body of a loop: what it records belongs to the body's graph.
 Body body_of(const nb::callable& fn) {
   return [&fn](std::span<const Tensor> args) {
@@ -171,6 +179,29 @@ NewTensors gradients_of(const Tensors& ys, const Tensors& xs, const Tensors& dys
   if (dys.empty() && y.size() == 1) return wrap(gradients(y[0], x));
   std::vector<Tensor> dy = unwrap(dys);
   return wrap(gradients(y, x, dy));
+}
+
+std::optional<std::pair<int64_t, Moves>> origin_of(const PyTensor& tensor) {
+  const Tensor& t = tensor.get();
+  if (!t.is_symbolic()) return std::nullopt;
+  const Graph& graph = t.graph();
+  ValueId value = t.id();
+  Moves moves;
+  for (NodeId n; (n = graph.value(value).producer) != kNone; value = graph.node(n).inputs[0]) {
+    const Node& node = graph.node(n);
+    const Attrs& a = node.attrs;
+    const bool keeps = !graph.is(n, "cast") || keeps_numbers(graph.type(value).dtype);
+    if (!keeps || std::ranges::find(kMoving, node.op->name) == std::end(kMoving)) return std::nullopt;
+    auto& [name, first, second, third] = moves.emplace_back(node.op->name, Ints(), Ints(), Ints());
+    if (name == "reshape") first = a.ints("shape");
+    if (name != "slice") continue;
+    first = a.ints("starts"), second = a.ints("limits"), third = a.ints("strides");
+    if (third.empty()) third.assign(first.size(), 1);
+  }
+  const auto in = std::ranges::find(graph.inputs(), value, &GraphInput::value);
+  if (in == graph.inputs().end()) return std::nullopt;
+  std::ranges::reverse(moves);
+  return std::pair(in - graph.inputs().begin(), std::move(moves));
 }
 
 std::unique_ptr<PyTensor> recorded(const PyTensor& tensor) {

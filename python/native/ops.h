@@ -4,10 +4,14 @@
 #include <nanobind/nanobind.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "plimsoll/attrs.h"
 #include "tensor.h"
 
 namespace plimsoll::python {
@@ -22,6 +26,11 @@ nanobind::object call_op(std::string_view name, const nanobind::tuple& inputs, c
 // None, having done nothing, for what Keras's rules of promotion are needed for: other operands, and dtypes that
 // are not of `kinds` ("any", "numbers": no bool, "floats") or have more than 32 bits.
 nanobind::object quick_op(const std::string& name, const std::string& kinds);
+// Which input of its trace a value has its elements from, and by which ops that only move or cast them (a
+// slice with its three lists, a reshape with its shape), the first one first. None: its elements are
+// computed.
+using Moves = std::vector<std::tuple<std::string, Ints, Ints, Ints>>;
+std::optional<std::pair<int64_t, Moves>> origin_of(const PyTensor& tensor);
 NewTensors gradients_of(const Tensors& ys, const Tensors& xs, const Tensors& dys);
 // A value of the trace that this thread is in, so that what is made of it is recorded; outside the tensor
 // itself.

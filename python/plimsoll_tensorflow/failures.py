@@ -1,7 +1,7 @@
 """TensorFlow's names of errors. Each is also what Python calls such an error, so that either is caught."""
 import functools
 
-from keras_plimsoll.src import engine
+from keras_plimsoll.src import engine, ranges
 from plimsoll import MemoryLineError
 
 
@@ -20,6 +20,7 @@ class _BadIndex(InvalidArgumentError, IndexError):
 
 
 _BadIndex.__name__ = "InvalidArgumentError"
+ranges.Error = _BadIndex
 
 
 class OutOfRangeError(OpError, IndexError):

@@ -4,14 +4,15 @@ from keras.src.layers.preprocessing import hashed_crossing, hashing
 from keras.src.utils import numerical_utils
 
 from plimsoll_tensorflow.fingerprint import fingerprint64
+from plimsoll_tensorflow.siphash import siphash
 from plimsoll_tensorflow.tensor import StringTensor, to_tensor
 
 
 class Hashing(hashing.Hashing):
     def __init__(self, num_bins, mask_value=None, salt=None, output_mode="int", sparse=False, **kwargs):
-        if salt is not None or sparse:
-            raise ValueError("[Hashing] expected no salt and dense output: SipHash and sparse tensors are not here")
-        super().__init__(num_bins, mask_value=mask_value, output_mode=output_mode, **kwargs)
+        if sparse:
+            raise ValueError("[Hashing] expected dense output: sparse tensors are not here")
+        super().__init__(num_bins, mask_value=mask_value, salt=salt, output_mode=output_mode, **kwargs)
 
     def call(self, inputs):
         values = inputs.array if isinstance(inputs, StringTensor) else np.asarray(inputs)
@@ -27,7 +28,8 @@ class Hashing(hashing.Hashing):
         text = value if isinstance(value, bytes) else str(value).encode()
         if masked and (value == self.mask_value or text == str(self.mask_value).encode()):
             return 0
-        return fingerprint64(text) % (self.num_bins - masked) + masked
+        found = siphash(self.salt, text) if self.salt else fingerprint64(text)
+        return found % (self.num_bins - masked) + masked
 
 
 M = 2**64 - 1

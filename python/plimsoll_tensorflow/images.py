@@ -237,7 +237,7 @@ def hsv_to_rgb(images, name=None):
 def per_image_standardization(image):
     x = backend_cast(tensor(image), "float32")
     axes, count = (-3, -2, -1), int(np.prod(x.shape[-3:]))
-    deviation = k.maximum(k.std(x, axis=axes, keepdims=True), 1.0 / np.sqrt(count))
+    deviation = k.maximum(k.std(x, axis=axes, keepdims=True), count**-0.5)
     return (x - k.mean(x, axis=axes, keepdims=True)) / deviation
 
 

@@ -109,3 +109,4 @@ def install():
         if isinstance(where, types.ModuleType) and not name.startswith("_") and not hasattr(where, "__getattr__"):
             where.__getattr__ = _module_getter(f"keras.{name}")
     tf_keras.__getattr__ = _module_getter("keras")
+    tf_keras.backend.backend = lambda: "tensorflow"  # what scripts branch on: the functions that they call then are here

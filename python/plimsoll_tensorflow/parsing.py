@@ -9,6 +9,7 @@ from plimsoll_tensorflow.ops import shape_list, tensor
 from plimsoll_tensorflow.tensor import StringTensor, to_tensor
 
 FixedLenFeature = collections.namedtuple("FixedLenFeature", "shape dtype default_value", defaults=(None,))
+FixedLenSequenceFeature = collections.namedtuple("FixedLenSequenceFeature", "shape dtype allow_missing default_value", defaults=(False, None))
 LISTS = {"string": "bytes_list", "float32": "float_list", "int64": "int64_list"}
 
 
@@ -19,14 +20,18 @@ def _bytes(x):
 def _array(feature, wanted, name):
     from plimsoll_tensorflow.api.errors import InvalidArgumentError
 
-    if not isinstance(wanted, FixedLenFeature):
+    if not isinstance(wanted, (FixedLenFeature, FixedLenSequenceFeature)):
         raise NotImplementedError(f"[tf.io.parse_example] expected tf.io.FixedLenFeature for {name!r}, got {type(wanted).__name__}: its result would "
                                   "be sparse or ragged")
     kind, shape = as_dtype(wanted.dtype), tuple(shape_list(wanted.shape))
     if kind.name not in LISTS:
         raise ValueError(f"[tf.io.parse_example] expected a dtype of {list(LISTS)} for {name!r}, got {kind.name}")
     values = getattr(feature, LISTS[kind.name]).value if feature is not None else []
-    if not values and wanted.default_value is not None:
+    if isinstance(wanted, FixedLenSequenceFeature):
+        if feature is None and not wanted.allow_missing:
+            raise InvalidArgumentError(f"Key: {name}. Feature is required but could not be found, and allow_missing is False.")
+        shape = (len(values) // max(1, int(np.prod(shape))), *shape)
+    elif not values and wanted.default_value is not None:
         values = np.broadcast_to(np.asarray(wanted.default_value, object if kind == "string" else None), shape).reshape(-1).tolist()
     if len(values) != int(np.prod(shape)):
         raise InvalidArgumentError(f"Key: {name}. Can't parse serialized Example: expected {int(np.prod(shape))} values of {kind.name}, got {len(values)}")
@@ -50,7 +55,17 @@ def parse_single_example(serialized, features, example_names=None, name=None):
 
 def parse_example(serialized, features, example_names=None, name=None):
     rows = [_example(record, features) for record in StringTensor(serialized).array.reshape(-1)]
-    return {key: _tensor(np.stack([row[key] for row in rows])) for key in features}
+    return {key: _tensor(np.stack(_of_one_length([row[key] for row in rows], features[key]))) for key in features}
+
+
+def _of_one_length(arrays, wanted):
+    """Sequences are filled up to the longest of the batch."""
+    if not isinstance(wanted, FixedLenSequenceFeature):
+        return arrays
+    most = max((len(a) for a in arrays), default=0)
+    empty = b"" if as_dtype(wanted.dtype) == "string" else 0
+    fill = empty if wanted.default_value is None else wanted.default_value
+    return [np.concatenate([a, np.full((most - len(a), *a.shape[1:]), fill, a.dtype)]) for a in arrays]
 
 
 NUMBERS = {"float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "string": 7, "complex64": 8, "int64": 9, "bool": 10,

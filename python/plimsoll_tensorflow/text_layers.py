@@ -93,7 +93,9 @@ class _Lookup(Layer):
         if self.output_mode == "tf_idf":
             weights = self._weights or [1.0] * len(self._tokens)
             lead = [float(np.mean(weights)) if weights else 1.0] * (len(self.get_vocabulary()) - len(weights))
-            return out[:, : len(lead) + len(weights)] * np.asarray(lead + list(weights), "float32")
+            known = len(lead) + len(weights)  # of `width`: what pad_to_max_tokens adds stays zero
+            out[:, :known] *= np.asarray(lead + list(weights), "float32")
+            return out
         return out.astype("int64")
 
     def _width(self):

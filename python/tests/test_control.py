@@ -92,6 +92,66 @@ def test_fori_loop_and_scan_have_gradients():
     np.testing.assert_allclose(gradient(power, x)[0], 4 * x**3, rtol=1e-6)
 
 
+def geometric(x, w, n):
+    """Sum of x w^i for i < n, as a loop whose number of rounds only the step knows; w is captured."""
+    return ops.while_loop(lambda i, p, s: i < n, lambda i, p, s: (i + 1, p * w, s + p), (0, x, ops.zeros_like(x)))[2]
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 2, 31, 32, 33, 70, 200])
+def test_a_while_loop_has_a_gradient_whatever_its_rounds(rounds):
+    x, w, i = np.array([0.5, 2.0]), np.array([0.9, -0.95]), np.arange(rounds)[:, None]
+    value, dx, dw = plimsoll.function(lambda n: derivatives(lambda x, w: geometric(x, w, n), x, w))(np.int32(rounds))
+    np.testing.assert_allclose(value, (x * w**i).sum(), rtol=1e-5)
+    np.testing.assert_allclose(dx, (w**i).sum(0), rtol=1e-5)
+    np.testing.assert_allclose(dw, (x * i * w ** np.maximum(i - 1, 0)).sum(0), rtol=1e-5, atol=1e-6)
+
+
+def derivatives(fn, *args):
+    value, d = plimsoll.value_and_grad(lambda args: ops.sum(fn(*args)))([ops.convert_to_tensor(a, "float32") for a in args])
+    return value, *d
+
+
+def test_a_while_loop_that_ends_by_what_it_computes_is_trained_through():
+    inputs = keras.Input((3,))
+    halved = Halved()(inputs)
+    model = keras.Model(inputs, keras.layers.Dense(1, kernel_initializer="ones")(halved))
+    model.compile(keras.optimizers.SGD(0.1), "mse")
+    x = np.array([[9.0, 3.0, 1.0], [40.0, 8.0, 0.5]], "float32")
+    scale = lambda: model.layers[1].scale.numpy().copy()
+    before = scale()
+    model.fit(x, np.zeros((2, 1), "float32"), verbose=0)
+    rounds = np.ceil(np.log(x.sum()) / np.log(2))  # the sum of all is halved until it is at most 1
+    y = (x * before / 2**rounds).sum(1, keepdims=True)
+    expected = before - 0.1 * (2 * y / 2 * x / 2**rounds).sum(0)
+    np.testing.assert_allclose(scale(), expected, rtol=1e-5)
+
+
+class Halved(keras.layers.Layer):
+    def build(self, shape):
+        self.scale = self.add_weight(shape=(shape[-1],), initializer="ones")
+
+    def call(self, x):
+        return ops.while_loop(lambda x: ops.sum(x) > 1.0, lambda x: (x / 2.0,), (x * self.scale,))[0]
+
+
+def test_a_while_loop_has_second_derivatives():
+    def slope(x, n):
+        return plimsoll.value_and_grad(lambda x: ops.sum(ops.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y * x), (0, ops.ones_like(x)))[1]))(x)[1]
+
+    d = plimsoll.function(lambda x, n: plimsoll.value_and_grad(lambda x: ops.sum(slope(x, n)))(x)[1])
+    np.testing.assert_allclose(d(np.array([0.5, 2.0], "float32"), np.int32(4)), 12 * np.array([0.25, 4.0]), rtol=1e-5)
+
+
+def test_a_while_loop_in_a_branch_of_a_scan_has_a_gradient():
+    def step(x, n):
+        grow = lambda c: ops.while_loop(lambda i, c: i < n, lambda i, c: (i + 1, c * x), (0, c))[1]
+        return ops.scan(lambda c, k: (ops.cond(k > 0, lambda: grow(c), lambda: c), None), ops.ones_like(x), np.arange(3))[0]
+
+    x = np.array([0.5, 2.0], "float32")
+    d = plimsoll.function(lambda x, n: derivatives(lambda x: step(x, n), x)[1])(x, np.int32(3))
+    np.testing.assert_allclose(d, 6 * x**5, rtol=1e-5)  # two branches of three rounds
+
+
 def test_custom_gradient_is_taken_and_captures():
     @ops.custom_gradient
     def clipped(x, factor):

@@ -58,9 +58,11 @@ def test_an_index_outside_of_its_axis_is_named(take, bad):
     assert take(x, ops.array([0, -1 if bad < 0 else 1])).shape
 
 
-def test_an_index_outside_of_its_axis_in_a_traced_step_takes_the_nearest():
-    got = plimsoll.function(lambda x, i: ops.take(x, i, axis=2))(X, np.array([-9, 9]))
+def test_an_index_outside_of_its_axis_in_a_traced_step_takes_the_nearest_if_it_is_computed():
+    got = plimsoll.function(lambda x, i: ops.take(x, i * 3, axis=2))(X, np.array([-3, 3]))
     np.testing.assert_array_equal(got, X[:, :, [0, 3]])
+    with pytest.raises(IndexError, match=r"from -4 to 3 .* but input 1 of the step has -9 at \[0\]"):
+        plimsoll.function(lambda x, i: ops.take(x, i, axis=2))(X, np.array([-9, 9]))
 
 
 def test_a_label_that_is_not_there_is_not_in_the_top_k():

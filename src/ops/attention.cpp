@@ -131,8 +131,8 @@ Tensor scores_of(std::span<const Tensor> in, const Attrs& attrs) {
 std::vector<Tensor> decompose(std::span<const Tensor> in, const Attrs& attrs) {
   const Tensor scores = scores_of(in, attrs);
   const Tensor top = max(scores, {-1});
-  const Tensor lse = top + log(sum(exp(scores - expand_dims(top, -1)), {-1}));
-  const Tensor p = exp(scores - expand_dims(lse, -1));
+  const Tensor above = exp(scores - expand_dims(top, -1)), total = sum(above, {-1});
+  const Tensor lse = top + log(total), p = above / expand_dims(total, -1);
   const Tensor y = transpose(dot_general(p, wide(in[2]), {3}, {1}, {0, 1}, {0, 2}), {0, 2, 1, 3});
   return {narrow(y, in[0].dtype()), lse};
 }
@@ -143,7 +143,9 @@ std::vector<Tensor> decompose_grad(std::span<const Tensor> in, const Attrs& attr
   const Tensor q = wide(in[0]), k = wide(in[1]), v = wide(in[2]), y = wide(in[saved]),
                dy = wide(in[saved + 2]);
   const Tensor scores = scores_of(in.first(saved), attrs);
-  const Tensor p = exp(scores - expand_dims(in[saved + 1], -1));
+  const Tensor lse = expand_dims(in[saved + 1], -1);
+  const Tensor lost = greater_equal(absolute(lse), scalar_like(lse, kLargestLse));
+  const Tensor p = where(lost, softmax(scores, -1), exp(scores - lse));
   const Tensor dp = dot_general(dy, v, {3}, {3}, {0, 2}, {0, 2});
   const Tensor mean = transpose(sum(dy * y, {-1}), {0, 2, 1});
   const Tensor ds = p * (dp - expand_dims(mean, -1));

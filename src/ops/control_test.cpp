@@ -131,6 +131,52 @@ TEST(WhileLoop, RunsUntilTheTestFails) {
   EXPECT_EQ(out[1].item(), 7);
 }
 
+// x w^n, n rounds of a loop that captures w; its derivatives by x and w.
+std::vector<double> power_and_slopes(double x_value, double w_value, int rounds) {
+  Graph g;
+  const Tensor x = g.input("x", DType::f64, {}), w = g.input("w", DType::f64, {}),
+               n = g.input("n", DType::i32, {});
+  const std::array state = {x, g.constant(Tensor::zeros(DType::i32, {}))};
+  const Body test = [&](std::span<const Tensor> in) { return std::vector<Tensor>{less(in[1], n)}; };
+  const Body body = [&](std::span<const Tensor> in) { return std::vector<Tensor>{in[0] * w, in[1] + 1.0}; };
+  const Tensor y = while_loop(state, test, body)[0];
+  g.output("y", y);
+  for (const Tensor& d : gradients(y, std::array{x, w})) g.output("", d);
+  const std::array in = {doubles({x_value}, {}), doubles({w_value}, {}),
+                         Tensor::full(DType::i32, {}, rounds)};
+  std::vector<double> out;
+  for (const Tensor& t : Program::compile(g)(in)) out.push_back(t.item());
+  return out;
+}
+
+TEST(WhileLoop, HasAGradientWhateverItsRounds) {
+  for (const int n : {0, 1, 2, 31, 32, 33, 64, 65, 500}) {
+    const double x = 3, w = n % 2 == 0 ? 1.01 : -0.99;
+    const std::vector<double> got = power_and_slopes(x, w, n);
+    const double last = n == 0 ? 0 : n * x * std::pow(w, n - 1);
+    EXPECT_NEAR(got[0], x * std::pow(w, n), 1e-9) << n;
+    EXPECT_NEAR(got[1], std::pow(w, n), 1e-9) << n;
+    EXPECT_NEAR(got[2], last, 1e-9 * std::max(1.0, std::abs(last))) << n;
+  }
+}
+
+TEST(WhileLoop, PassesNoGradientToWhatItsBodyThrowsAway) {
+  Graph g;
+  const Tensor x = g.input("x", DType::f64, {}), n = g.constant(Tensor::zeros(DType::i32, {}));
+  const Body test = [](std::span<const Tensor> in) {
+    return std::vector<Tensor>{less(in[1], scalar_like(in[1], 3))};
+  };
+  const Body body = [](std::span<const Tensor> in) {
+    return std::vector<Tensor>{Tensor::full(DType::f64, {}, 5), in[1] + 1.0};
+  };
+  const Tensor y = while_loop(std::array{x, n}, test, body)[0];
+  for (const Tensor& t : {y, gradients(y, std::span(&x, 1))[0]}) g.output("", t);
+  const Tensor at = doubles({2}, {});
+  const std::vector<Tensor> out = Program::compile(g)(std::span(&at, 1));
+  EXPECT_EQ(out[0].item(), 5);
+  EXPECT_EQ(out[1].item(), 0);
+}
+
 TEST(Control, NestsAndCapturesFromEveryLevel) {
   Graph g;
   const Tensor a = g.input("a", DType::f64, {}), xs = g.input("xs", DType::f64, {3});

@@ -20,10 +20,10 @@ std::vector<Tensor> cond(const Tensor& predicate, std::span<const Tensor> operan
 // Differentiable.
 std::vector<Tensor> switch_case(const Tensor& index, std::span<const Tensor> operands,
                                 std::span<const Body> branches);
-// while test(state): state = body(state). Has no gradient (the number of rounds is not known).
+// while test(state): state = body(state). Its gradient runs the loop again, keeping the state in 32 places.
 std::vector<Tensor> while_loop(std::span<const Tensor> state, const Body& test, const Body& body);
-// The same for at most `most` rounds, differentiable. Each round takes memory for its state, also those not
-// needed.
+// The same for at most `most` rounds, with a gradient that computes nothing twice: each round takes memory for
+// its state, also those not needed.
 std::vector<Tensor> bounded_while(std::span<const Tensor> state, int64_t most, const Body& test,
                                   const Body& body);
 // For t in 0..length-1 (backwards if reverse): {carry..., ys_t...} = body({carry..., xs_t...}), xs_t = xs[t].

@@ -84,6 +84,8 @@ class Step:
         self.initial, self.now = {}, {}  # storage -> tensor
         self.assigned = {}  # storage -> what it was given so far, outside of loops and branches
         self.inputs = []
+        self.invented = False  # some sizes of the inputs: indices may lie outside of them
+        self.ranges = []  # of indices that come with the data (ranges.py)
         self.depth = 0  # of bodies of loops and branches that are being traced
         self.watching, self.gate = None, None  # by the NaN watch: "each", "held"; and what lets new values through (nan_gate.py)
 
@@ -139,6 +141,11 @@ _local = threading.local()
 
 def current_step():
     return getattr(_local, "step", None)
+
+
+def has_invented_sizes():
+    step = current_step()
+    return step is not None and step.invented
 
 
 @contextlib.contextmanager

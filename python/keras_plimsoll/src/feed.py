@@ -52,7 +52,7 @@ class Feed:
         self.full, self.rest = divmod(count, batch_size)
         self.batches = math.ceil(count / batch_size)
         self.rows = _native.Rows([bytes_of(a) for a in arrays if a is not None])
-        self.order = None
+        self.order, self.checked = None, set()
 
     def begin_epoch(self):
         """The same draws as Keras's own iterator over arrays makes."""
@@ -68,7 +68,12 @@ class Feed:
 
     def ready(self, steps, at):
         """What runs batch `at`."""
-        return steps.ready(self.types(self.batch_size if at < self.full else self.rest), self.spec, rows=True)
+        made = steps.ready(self.types(self.batch_size if at < self.full else self.rest), self.spec, rows=True)
+        for indices in made.ranges:
+            if indices.key not in self.checked:
+                indices.check([a for a in self.arrays if a is not None][indices.place])
+                self.checked.add(indices.key)
+        return made
 
     def run(self, steps, at, most, seconds, into=None):
         """Steps over at most so many batches from `at` on, for some seconds: (the batch to go on with, the last one's results)."""

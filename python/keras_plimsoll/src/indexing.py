@@ -2,7 +2,7 @@
 import numpy as np
 from keras.src.backend.common import KerasVariable
 
-from keras_plimsoll.src.engine import call
+from keras_plimsoll.src.engine import call, has_invented_sizes
 from keras_plimsoll.src.ops._base import broadcasted, check_indices, permuted, reshaped, values_of
 from keras_plimsoll.src.ops.core import cast, convert_to_tensor
 from keras_plimsoll.src.ops.core import slice as cut
@@ -53,6 +53,8 @@ def _with_all_axes(x, items):
 
 def _place(item, size, axis):
     i = item.__index__()
+    if has_invented_sizes():
+        i = max(-size, min(i, size - 1))
     if not -size <= i < size:
         raise IndexError(f"Index {i} is out of bounds for axis {axis} with size {size}.")
     return i % size

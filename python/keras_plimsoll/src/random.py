@@ -121,7 +121,7 @@ def _until_accepted(propose, key, shape, dtype):
         return _f.add(round_, 1), values, _f.logical_or(done, accepted)
 
     start = (_f.number(0, "uint32"), _f.filled(shape, dtype), _f.filled(shape, "bool"))
-    return _while_loop(open_ones, draw, start)[1]
+    return _call("stop_gradient", _while_loop(open_ones, draw, start)[1])  # which one was accepted is no smooth function of the parameters
 
 
 def _gamma(key, shape, alpha):
@@ -221,7 +221,7 @@ def _few(key, shape, n, p):
         return _f.add(round_, 1), trials, _f.add(count, _f.cast(_f.less_equal(trials, n), n.dtype))
 
     none = _f.filled(shape, n.dtype)
-    return _while_loop(waits, wait, (_f.number(0, "uint32"), none, none))[2]
+    return _call("stop_gradient", _while_loop(waits, wait, (_f.number(0, "uint32"), none, none))[2])
 
 
 def binomial(shape, counts, probabilities, dtype=None, seed=None):

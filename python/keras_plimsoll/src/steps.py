@@ -55,10 +55,10 @@ memory.followers.append(forget_all)
 
 
 class Ready:
-    """A Program, and the structure that its results belong in. `fixed`: what of it is no tensor, by place."""
+    """A Program, and the structure that its results belong in. `fixed`: what of it is no tensor, by place. `ranges`: of indices among its inputs."""
 
-    def __init__(self, program, spec, fixed, types, watched=False):
-        self.program, self.spec, self.fixed, self.types, self.watched = program, spec, fixed, types, watched
+    def __init__(self, program, spec, fixed, types, ranges, watched=False):
+        self.program, self.spec, self.fixed, self.types, self.ranges, self.watched = program, spec, fixed, types, ranges, watched
 
     def is_bad(self, results):
         """Whether the NaN watch has left something of the step out. Behind its results stand: is the loss finite, is all of it."""
@@ -84,6 +84,8 @@ class Steps:
             return run_outside(self.function, batch)
         made = self.ready([(x.dtype, x.shape) if isinstance(x, engine.Tensor) else x for x in leaves], spec)
         inputs = [x for x in leaves if isinstance(x, engine.Tensor)]
+        for indices in made.ranges:
+            indices.check(engine.to_numpy(inputs[indices.place]))
         results = made.program.run(inputs)
         if results is None:  # another thread has moved its variables just now
             return self(batch)
@@ -124,7 +126,7 @@ class Steps:
         except MemoryLineError:
             place.hold_batch([])
             raise
-        return Ready(program, spec, fixed, kinds, step.gate is not None)
+        return Ready(program, spec, fixed, kinds, step.ranges, step.gate is not None)
 
     def forecast(self, types, spec):
         """What compile() would take, in bytes."""

@@ -175,6 +175,10 @@ class experimental:
     def set_synchronous_execution(enable):
         pass
 
+    @staticmethod
+    def get_synchronous_execution():
+        return True
+
 
 def experimental_run_functions_eagerly(on):
     run_functions_eagerly(on)

@@ -6,6 +6,7 @@ import numpy as _np
 from plimsoll_tensorflow import hints as _hints
 from plimsoll_tensorflow.dtypes import as_dtype as _as_dtype
 from plimsoll_tensorflow.fingerprint import fingerprint64 as _fingerprint64
+from plimsoll_tensorflow.siphash import siphash as _siphash
 from plimsoll_tensorflow.ops import tensor as _tensor
 from plimsoll_tensorflow.ragged import RaggedTensor as _RaggedTensor
 from plimsoll_tensorflow.tensor import StringTensor as _StringTensor
@@ -116,6 +117,10 @@ def as_string(input, precision=-1, name=None, **options):
 
 def to_hash_bucket_fast(input, num_buckets, name=None):
     return _each(lambda s: _fingerprint64(s) % num_buckets, input, "int64")
+
+
+def to_hash_bucket_strong(input, num_buckets, key, name=None):
+    return _each(lambda s: _siphash(key, s) % num_buckets, input, "int64")
 
 
 def to_number(input, out_type="float32", name=None):

@@ -5,7 +5,7 @@ from keras_plimsoll.src.tensors import cast as backend_cast
 
 from plimsoll_tensorflow.ops.operands import binary, pair, reduction, tensor, unary
 from plimsoll_tensorflow.ragged import install_operators
-from plimsoll_tensorflow.tensor import operand
+from plimsoll_tensorflow.tensor import StringTensor, operand
 
 
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
@@ -85,6 +85,14 @@ def _cumulated(function, neutral, x, axis, exclusive, reverse):
     return k.flip(y, axis) if reverse else y
 
 
+def _equal(x, y):
+    return StringTensor(x) == y if isinstance(x, StringTensor) or isinstance(y, StringTensor) else k.equal(x, y)
+
+
+def _not_equal(x, y):
+    return StringTensor(x) != y if isinstance(x, StringTensor) or isinstance(y, StringTensor) else k.not_equal(x, y)
+
+
 REDUCTIONS = {
     "reduce_sum": reduction(k.sum, True), "reduce_mean": reduction(lambda x, **o: backend_cast(k.mean(x, **o), x.dtype), named="mean"), "reduce_max": reduction(k.max),
     "reduce_min": reduction(k.min), "reduce_prod": reduction(k.prod, True), "reduce_any": reduction(k.any), "reduce_all": reduction(k.all),
@@ -102,7 +110,7 @@ MATH_UNARY = {name: unary(function) for name, function in {
 }.items()}
 BINARY = {name: binary(function) for name, function in {
     "add": k.add, "subtract": k.subtract, "multiply": k.multiply, "divide": lambda x, y: x / y, "maximum": k.maximum, "minimum": k.minimum,
-    "pow": k.power, "equal": k.equal, "not_equal": k.not_equal, "less": k.less, "less_equal": k.less_equal, "greater": k.greater,
+    "pow": k.power, "equal": _equal, "not_equal": _not_equal, "less": k.less, "less_equal": k.less_equal, "greater": k.greater,
     "greater_equal": k.greater_equal, "logical_and": k.logical_and, "logical_or": k.logical_or, "atan2": k.arctan2, "truediv": lambda x, y: x / y,
 }.items()}
 MATH_BINARY = {name: binary(function) for name, function in {

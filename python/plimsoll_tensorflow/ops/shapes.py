@@ -5,6 +5,8 @@ import functools
 import numpy as np
 from keras import ops as k
 
+from plimsoll._native import Tensor
+
 from plimsoll_tensorflow.dtypes import TensorShape, as_dtype
 from plimsoll_tensorflow.ops.operands import shape_list, static, tensor
 from plimsoll_tensorflow.ragged import RaggedTensor
@@ -70,17 +72,27 @@ def _rows_of(lists):
     return constant(lists).rows
 
 
+def _of_one_dtype(values):
+    """As tensors: Python's numbers and lists, [] too, take the dtype of the tensors among them."""
+    made = [tensor(v) for v in values]
+    known = {as_dtype(v.dtype).name for v in values if isinstance(v, Tensor)}
+    if len(known) != 1:
+        return made
+    (dtype,) = known
+    return [k.cast(m, dtype) if isinstance(v, (int, float, list)) and not isinstance(m, StringTensor) else m for v, m in zip(values, made)]
+
+
 def concat(values, axis, name="concat"):
     if isinstance(values, (list, tuple)) and any(isinstance(v, RaggedTensor) for v in values):
         return _ragged_concat(values, axis)
-    values = [tensor(v) for v in values] if isinstance(values, (list, tuple)) else [tensor(values)]
+    values = _of_one_dtype(values) if isinstance(values, (list, tuple)) else [tensor(values)]
     if isinstance(values[0], StringTensor):
         return StringTensor(np.concatenate([v.array for v in values], axis))
     return k.concatenate(values, static(axis))
 
 
 def stack(values, axis=0, name="stack"):
-    values = [tensor(v) for v in values]
+    values = _of_one_dtype(values)
     return StringTensor(np.stack([v.array for v in values], axis)) if isinstance(values[0], StringTensor) else k.stack(values, axis)
 
 

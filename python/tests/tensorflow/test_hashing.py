@@ -18,5 +18,11 @@ def test_the_layer():
     assert masked.tolist() == [0] + [n + 1 for n in list(BUCKETS.values())[1:]]
     hot = tf.keras.layers.Hashing(num_bins=3, output_mode="one_hot")(np.array(["a", "b"])).numpy()
     assert hot.shape == (2, 3) and hot.sum() == 2
-    with pytest.raises(ValueError, match="SipHash"):
-        tf.keras.layers.Hashing(num_bins=3, salt=1)
+
+
+def test_hashes_with_a_key_are_tensorflows():
+    words = ["", "a", "abcdefg", "abcdefgh", "the quick brown fox", "é"]
+    assert tf.strings.to_hash_bucket_strong(words, 1000003, [1, 2]).numpy().tolist() == [383377, 332029, 330372, 19760, 998175, 803174]
+    assert tf.strings.to_hash_bucket_strong(words, 97, [2**40 + 5, 12345]).numpy().tolist() == [35, 33, 38, 30, 58, 13]
+    assert tf.keras.layers.Hashing(num_bins=50, salt=133137)(tf.constant(words)).numpy().tolist() == [48, 39, 47, 32, 18, 13]
+    assert tf.keras.layers.Hashing(num_bins=50, salt=[133137, 42], mask_value="a")(tf.constant([words])).numpy().tolist() == [[34, 0, 34, 18, 34, 24]]

@@ -1,4 +1,7 @@
 """TFRecord files and tf.train.Example beside bytes that TensorFlow 2.21 wrote, and files that are broken."""
+import gzip
+import zlib
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -72,3 +75,35 @@ def test_tensors_as_bytes():
     assert np.array_equal(tf.io.parse_tensor(tf.io.serialize_tensor(texts), tf.string).numpy(), texts.numpy())
     with pytest.raises(tf.errors.InvalidArgumentError, match="Type mismatch"):
         tf.io.parse_tensor(SERIALIZED, tf.int32)
+
+
+@pytest.mark.parametrize("kind", ["GZIP", "ZLIB"])
+def test_files_are_written_and_read_compressed(tmp_path, kind):
+    path, rows = str(tmp_path / "x"), [example().SerializeToString(), b"", b"y" * 3_000_000]
+    with tf.io.TFRecordWriter(path, tf.io.TFRecordOptions(compression_type=kind, compression_level=1)) as writer:
+        for row in rows:
+            writer.write(row)
+    assert (tmp_path / "x").stat().st_size < 100_000
+    assert list(tf.data.TFRecordDataset(path, compression_type=kind).as_numpy_iterator()) == rows
+    data = (tmp_path / "x").read_bytes()
+    unpacked = gzip.decompress(data) if kind == "GZIP" else zlib.decompress(data)
+    (tmp_path / "plain").write_bytes(unpacked)
+    assert list(tf.data.TFRecordDataset(str(tmp_path / "plain")).as_numpy_iterator()) == rows
+    for broken in (data[: len(data) // 2], b"nonsense", unpacked):
+        (tmp_path / "broken").write_bytes(broken)
+        with pytest.raises(tf.errors.DataLossError, match="corrupted"):
+            list(tf.data.TFRecordDataset(str(tmp_path / "broken"), kind))
+    with pytest.raises(ValueError, match="expected compression_type"):
+        tf.data.TFRecordDataset(path, compression_type="BZIP2")
+
+
+def test_sequences_of_unknown_length_are_parsed_and_filled_up():
+    rows = [tf.train.Example(features=tf.train.Features(feature={"t": tf.train.Feature(int64_list=tf.train.Int64List(value=range(n)))})).SerializeToString() for n in (2, 4)]
+    wanted = {"t": tf.io.FixedLenSequenceFeature([], tf.int64, allow_missing=True), "none": tf.io.FixedLenSequenceFeature([2], tf.float32, True)}
+    found = tf.io.parse_single_example(rows[0], wanted)
+    assert found["t"].numpy().tolist() == [0, 1] and found["none"].shape == (0, 2)
+    pairs = {"t": tf.io.FixedLenSequenceFeature([2], tf.int64, allow_missing=True, default_value=-1)}
+    assert tf.io.parse_example(rows, wanted)["t"].numpy().tolist() == [[0, 1, 0, 0], [0, 1, 2, 3]]
+    assert tf.io.parse_example(rows, pairs)["t"].numpy().tolist() == [[[0, 1], [-1, -1]], [[0, 1], [2, 3]]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="allow_missing is False"):
+        tf.io.parse_single_example(rows[0], {"u": tf.io.FixedLenSequenceFeature([], tf.int64)})

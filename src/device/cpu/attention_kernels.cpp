@@ -135,14 +135,40 @@ HWY_INLINE T dot_row(const T* a, const T* b, size_t n) {
   return hn::GetLane(hn::SumOfLanes(d, total));
 }
 
-// Scores become the probabilities p = exp(score - lse), and dscores p * (dscores - mean) * scale; without the
-// scale also into dbias, if there is one.
+// Probabilities are exp(score - shift) * factor.
+template <class T>
+struct Normal {
+  T shift, factor = 1;
+};
+
+// By the log-sum-exp, unless that is so large that the sum is lost in its rounding: of a query that sees no
+// key, where a mask has added -1e9 or the like to all scores, it is their maximum.
 template <class T, class S>
-HWY_INLINE void score_gradient(const ScoreRow<T, S>& row, T* dscores, S* dbias, T lse, T mean) {
+HWY_INLINE Normal<T> normal_of(const ScoreRow<T, S>& row, T lse) {
+  if (std::abs(lse) < T{kLargestLse}) return {lse};
   const hn::ScalableTag<T> d;
-  const auto m = hn::Set(d, mean), s = hn::Set(d, row.scale), shift = hn::Set(d, lse);
+  const T top = largest(row);
+  const auto shift = hn::Set(d, top);
+  auto total = hn::Zero(d);
+  const auto past = hn::Set(d, -std::numeric_limits<T>::infinity());
+  size_t at = 0;
+  row.for_each(d, [&](auto v, const auto&, const auto&) HWY_ATTR {
+    const auto valid = hn::FirstN(d, row.n - at);
+    total = hn::Add(total, vm::exp_negative(d, hn::IfThenElse(valid, hn::Sub(v, shift), past)));
+    at += hn::Lanes(d);
+  });
+  return {top, 1 / hn::GetLane(hn::SumOfLanes(d, total))};
+}
+
+// Scores become the probabilities p, and dscores p * (dscores - mean) * scale; without the scale also into
+// dbias, if there is one.
+template <class T, class S>
+HWY_INLINE void score_gradient(const ScoreRow<T, S>& row, T* dscores, S* dbias, Normal<T> normal, T mean) {
+  const hn::ScalableTag<T> d;
+  const auto m = hn::Set(d, mean), s = hn::Set(d, row.scale), shift = hn::Set(d, normal.shift),
+             factor = hn::Set(d, normal.factor);
   row.for_each(d, [&](auto v, const auto& load, const auto& store) HWY_ATTR {
-    const auto p = vm::exp_negative(d, hn::Sub(v, shift));
+    const auto p = hn::Mul(vm::exp_negative(d, hn::Sub(v, shift)), factor);
     const auto g = hn::Mul(p, hn::Sub(load(dscores, T{0}), m));
     store(p, row.scores);
     if (dbias != nullptr) store(g, dbias);
@@ -235,7 +261,8 @@ void block_gradients(const Head<T, S>& h, const AttentionPieces& at, int64_t fir
     T *const p = scores + r * keys, *const dp = dscores + r * keys;
     S* const dbias = h.dbias == nullptr ? nullptr : h.dbias + z(i) * keys;
     const T mean = dot_row(dy + r * h.v_row, h.y_in + z(i) * h.v_row, values);
-    score_gradient(score_row(h, p, i), dp, dbias, h.lse[i], mean);
+    const ScoreRow<T, S> row = score_row(h, p, i);
+    score_gradient(row, dp, dbias, normal_of(row, h.lse[i]), mean);
     std::fill(p + n, p + seen, T{0});
     std::fill(dp + n, dp + seen, T{0});
     if (dbias != nullptr) std::fill(dbias + n, dbias + keys, S{});

@@ -24,6 +24,9 @@ struct AttentionSizes {
   int64_t block() const;
 };
 
+// From here on a log-sum-exp has rounded away too much of the sum for the probabilities to be made of it.
+inline constexpr double kLargestLse = 128;
+
 struct AttentionForward {
   const void *q, *k, *v, *bias;
   void *y, *lse;  // lse: (batch, heads, queries), f32 for halves

@@ -157,6 +157,31 @@ TYPED_TEST(Attention, BroadcastsTheBias) {
   });
 }
 
+// A mask that is added: -1e9 and less, and a query that sees nothing.
+TYPED_TEST(Attention, QueriesThatSeeNothingSeeAllKeysAlike) {
+  for_each_target([] {
+    for (const double hidden : {-1e30, -3e38}) {
+      AttentionSizes s = sizes(2, 3, 9, 13, 4, 6);
+      s.bias = true;
+      s.bias_key = 1, s.bias_query = s.keys, s.bias_head = s.keys * s.queries,
+      s.bias_batch = s.heads * s.bias_head;
+      Run<TypeParam> run(s);
+      for (size_t i = 0; i < run.bias.size(); ++i) {
+        const size_t key = i % z(s.keys), query = i / z(s.keys) % z(s.queries);
+        if (query % 2 == 0 || key > 5) run.bias[i] = static_cast<TypeParam>(hidden);
+      }
+      run(2);
+      const Expected e = reference(run);
+      const double loose = 4 * kTolerance<TypeParam>;
+      expect_close(run.y, e.y);
+      expect_close(run.dq, e.dq, loose);
+      expect_close(run.dk, e.dk, loose);
+      expect_close(run.dv, e.dv, loose);
+      expect_close(run.dbias, e.dbias, loose);
+    }
+  });
+}
+
 TYPED_TEST(Attention, ScaleOfZeroGivesEveryKeyTheSameShare) {
   for_each_target([] {
     AttentionSizes s = sizes(1, 2, 5, 11, 4, 6);

@@ -26,6 +26,12 @@ def _additive(bias, mask, heads, dtype):
     return f.where(mask, f.number(0.0, dtype) if bias is None else bias, lowest)
 
 
+def _without_blind(query, mask, heads):
+    """Queries that see no key become zero: their scores are the mask's all the same, and no gradient goes through them, as on JAX and TensorFlow."""
+    sees = f.reduce("or", _four_axes(convert_to_tensor(mask, "bool"), heads), -1, keepdims=True)
+    return f.where(f.swapped(sees, 1, 2), query, 0.0)
+
+
 def _with_all_heads(t, heads):
     """Keys or values of grouped queries: each of their heads serves several."""
     batch, time, own, width = t.shape
@@ -65,5 +71,7 @@ def dot_product_attention(query, key, value, bias=None, mask=None, scale=None, i
     bias = _additive(bias, mask, heads, query.dtype)
     if attn_logits_soft_cap is not None:
         return _capped(query, key, value, bias, scale, is_causal, float(attn_logits_soft_cap))
+    if mask is not None:
+        query = _without_blind(query, mask, heads)
     operands = [query, key, value] if bias is None else [query, key, value, bias]
     return call("attention", *operands, scale=scale, causal=bool(is_causal))[0]

@@ -6,7 +6,7 @@ import numpy as np
 from keras.src.backend import config
 from keras.src.backend.common.dtypes import result_type
 
-from keras_plimsoll.src import engine
+from keras_plimsoll.src import engine, ranges
 from keras_plimsoll.src.engine import call
 from keras_plimsoll.src.ops.core import cast, convert_to_tensor
 from plimsoll._native import Tensor, alike
@@ -165,8 +165,11 @@ def values_of(x, what):
 
 
 def check_indices(indices, size, what):
-    """An IndexError for one that is outside of its axis, where values are known: in a traced step the nearest place is taken."""
-    if indices.is_symbolic or indices.size == 0:
+    """An IndexError for one that is outside of its axis, where values are known. In a traced step the nearest place is taken, and those that come
+    with the data are looked at before it runs."""
+    if indices.is_symbolic:
+        ranges.note(indices, size, what)
+    if indices.is_symbolic or indices.size == 0 or engine.has_invented_sizes():
         return
     values = engine.to_numpy(indices)
     if -size <= values.min() and values.max() < size:

@@ -39,6 +39,7 @@ def compute_output_spec(fn, *args, **kwargs):
 
     def outputs(unknown):
         step = _engine.Step()
+        step.invented = open_sizes
 
         def symbolic(x):
             if is_tensor(x) and x.is_symbolic:  # of a step that is being traced around this one
@@ -59,8 +60,9 @@ def compute_output_spec(fn, *args, **kwargs):
             return a
         return KerasTensor([p if p == q else None for p, q in zip(a.shape, b.shape)], a.dtype)
 
+    open_sizes = any(isinstance(x, KerasTensor) and None in x.shape for x in tree.flatten((args, kwargs)))
     first = outputs(83)
-    if not any(isinstance(x, KerasTensor) and None in x.shape for x in tree.flatten((args, kwargs))):
+    if not open_sizes:
         return tree.map_structure(spec, first)
     return tree.map_structure(merge, first, outputs(89))
 

@@ -1,0 +1,58 @@
+# Strings, lookup tables, hash buckets, ragged tokens, regexes: the text guides
+import numpy as np
+import tensorflow as tf
+
+keys = tf.constant(["cat", "dog", "fish"])
+table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(keys, tf.constant([0, 1, 2], tf.int64)), default_value=-1)
+print(table.lookup(tf.constant(["dog", "bird"])).numpy(), table.size().numpy())
+voc = tf.lookup.StaticVocabularyTable(tf.lookup.KeyValueTensorInitializer(keys, tf.range(3, dtype=tf.int64)), num_oov_buckets=1)
+print(voc.lookup(tf.constant(["fish", "x"])).numpy())
+s = tf.constant(["Hello World", "TensorFlow is  FUN!", ""])
+print(tf.strings.lower(s).numpy(), tf.strings.length(s).numpy(), tf.strings.upper(s)[0].numpy(), tf.strings.strip(["  a "]).numpy())
+print(tf.strings.regex_replace(s, r"[aeiou]", "*").numpy(), tf.strings.regex_full_match(s, ".*World").numpy(), tf.strings.substr(s, 0, 3).numpy())
+tokens = tf.strings.split(s)
+print(tokens.to_list(), tokens.row_lengths().numpy(), tokens.to_tensor(default_value="_").shape, tokens.flat_values.shape)
+print(tf.strings.join(["a", "b"], separator="-").numpy(), tf.strings.reduce_join([["x", "y"], ["z", "w"]], axis=1, separator=" ").numpy(), tf.strings.as_string([1, 2]).numpy(), tf.strings.as_string([1.5], precision=2).numpy(), tf.strings.to_number(["3.5", "4"]).numpy(), tf.strings.to_number(["7"], tf.int32).numpy())
+print(tf.strings.unicode_split("naïve", "UTF-8").numpy(), tf.strings.unicode_decode("hé", "UTF-8").numpy(), tf.strings.ngrams(["a", "b", "c"], 2).numpy(), tf.strings.bytes_split("abc").numpy(), tf.strings.format("v={}", tf.constant(3)).numpy())
+print(tf.strings.to_hash_bucket_fast(["a", "b", "c"], 10).numpy(), tf.strings.to_hash_bucket_strong(["a"], 10, [1, 2]).numpy().shape, tf.equal(tf.constant("a"), "a").numpy(), (tf.constant(["a", "b"]) == "b").numpy(), tf.constant("abc").numpy().decode())
+vec = tf.keras.layers.TextVectorization(max_tokens=12, output_mode="int", output_sequence_length=5, standardize="lower_and_strip_punctuation")
+docs = tf.data.Dataset.from_tensor_slices(["the cat sat", "the dog sat down!", "a cat and a dog"])
+vec.adapt(docs.batch(2))
+print(vec.get_vocabulary(), vec.vocabulary_size(), vec(tf.constant([["the cat flew"]])).numpy())
+for mode in ("multi_hot", "count", "tf_idf"):
+    v = tf.keras.layers.TextVectorization(output_mode=mode, max_tokens=8, pad_to_max_tokens=True)
+    v.adapt(["the cat sat", "the dog"])
+    print(mode, v(["the the cat", "bird"]).numpy().round(3))
+bi = tf.keras.layers.TextVectorization(ngrams=2, split="whitespace", standardize=None)
+bi.adapt(["A b", "b A"])
+print(bi.get_vocabulary())
+
+
+def custom(x):
+    x = tf.strings.lower(x)
+    return tf.strings.regex_replace(x, "<br />", " ")
+
+
+cu = tf.keras.layers.TextVectorization(standardize=custom, max_tokens=10, output_sequence_length=4)
+cu.adapt(docs)
+print(cu(["the<br />CAT"]).numpy())
+lookup = tf.keras.layers.StringLookup(vocabulary=["a", "b", "c"], num_oov_indices=1, mask_token=None)
+inverse = tf.keras.layers.StringLookup(vocabulary=lookup.get_vocabulary(), invert=True, mask_token=None)
+ids = lookup(tf.constant([["a", "z"], ["c", "b"]]))
+print(ids.numpy(), inverse(ids).numpy(), tf.strings.reduce_join(inverse(ids), axis=-1).numpy())
+ints = tf.keras.layers.IntegerLookup(vocabulary=[10, 20], output_mode="one_hot")
+print(ints(tf.constant([20, 5])).numpy(), tf.keras.layers.Hashing(num_bins=5)(tf.constant(["x", "y"])).numpy())
+labelled = tf.data.Dataset.from_tensor_slices((["good good", "bad bad", "good", "bad"], [1, 0, 1, 0])).batch(2)
+text_model = tf.keras.Sequential([tf.keras.Input((5,), dtype="int64"), tf.keras.layers.Embedding(12, 4, mask_zero=True), tf.keras.layers.GlobalAveragePooling1D(), tf.keras.layers.Dense(1)])
+r = np.random.default_rng(0)
+text_model.set_weights([r.normal(size=w.shape) * 0.5 for w in text_model.get_weights()])
+text_model.compile("sgd", tf.keras.losses.BinaryCrossentropy(from_logits=True), metrics=[tf.metrics.BinaryAccuracy(threshold=0.0)])
+vec.adapt(labelled.map(lambda t, l: t))
+print(vec.get_vocabulary())
+h = text_model.fit(labelled.map(lambda t, l: (vec(t), l)), epochs=3, verbose=0)
+print(np.round(h.history["loss"], 4), np.round(h.history["binary_accuracy"], 4))
+rt = tf.ragged.constant([[1, 2, 3], [4], []])
+print(rt.shape, rt.to_tensor().numpy(), tf.reduce_sum(rt, axis=1).numpy(), rt[0].numpy(), rt[:, :2].to_list(), tf.concat([rt, rt], axis=0).nrows().numpy(), (rt * 2).to_list(), rt.bounding_shape().numpy())
+u, idx, cnt = tf.unique_with_counts(tf.constant(["b", "a", "b"]))
+print(u.numpy(), idx.numpy(), cnt.numpy(), tf.argsort(tf.constant([3, 1, 2]), direction="DESCENDING").numpy(), tf.sort(tf.constant([3, 1, 2])).numpy())
+print(s, tf.constant("x"), tokens)
