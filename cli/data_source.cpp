@@ -1,11 +1,12 @@
 #include "data_source.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
 
-#include "common/log.h"
 #include "match_arrays.h"
 #include "plimsoll/error.h"
 #include "plimsoll/npy.h"
@@ -67,9 +68,10 @@ void look_at_first_line(const DataArguments& a, const CsvOptions& options) {
     more = end < left.size();
     left.remove_prefix(std::min(end + 1, left.size()));
   }
-  warn(a.path,
-       "line 1 is taken for the names of the columns, but holds numbers alone: if it is a record, say "
-       "--no-header");
+  fmt::print(stderr,
+             "plimsoll warning: [{}] line 1 is taken for the names of the columns, but holds numbers alone: "
+             "if it is a record, say --no-header\n",
+             a.path);
 }
 
 Dataset open_csv(const DataArguments& a, const Model& model, bool with_targets) {
