@@ -25,9 +25,9 @@ void print_compiled(const Model& model) {
   if (!model.compiled()) return fmt::print(" Not compiled: train and evaluate need --loss\n");
   const CompileArgs& args = model.compile_args();
   std::string losses;
-  for (const Loss& loss : args.loss.list) losses += fmt::format(" {}", loss->class_name());
-  for (const auto& [name, loss] : args.loss.by_name)
-    losses += fmt::format(" {}: {}", name, loss->class_name());
+  const auto name_of = [](const Loss& loss) { return loss ? loss->class_name() : "none"; };
+  for (const Loss& loss : args.loss.list) losses += fmt::format(" {}", name_of(loss));
+  for (const auto& [name, loss] : args.loss.by_name) losses += fmt::format(" {}: {}", name, name_of(loss));
   fmt::print(" Compiled with {}, learning rate {:g}, loss{}\n", args.optimizer->class_name(),
              model.learning_rate(), losses);
 }

@@ -1,7 +1,11 @@
 #include "data_source.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
+#include <fstream>
 
 #include "match_arrays.h"
 #include "plimsoll/error.h"
@@ -27,6 +31,49 @@ int64_t input_width(const Model& model) {
   return std::max<int64_t>(model.inputs()[0].shape()[1], 0);
 }
 
+char delimiter_of(const std::string& text) {
+  if (text == "tab" || text == "\\t") return '\t';
+  require(text.size() == 1, "--delimiter", "expected one character, or tab, got '", text, "'");
+  return text[0];
+}
+
+bool is_number(std::string_view text) {
+  double value = 0;
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// Two things that would pass in silence, or end in a message about something else: another delimiter, and a
+// first line that is a record.
+void look_at_first_line(const DataArguments& a, const CsvOptions& options) {
+  std::ifstream file(a.path, std::ios::binary);
+  std::string line(4096, '\0');
+  file.read(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(static_cast<size_t>(file.gcount()));
+  line.resize(std::min(line.find_first_of("\r\n"), line.size()));
+  if (line.find(options.delimiter) == std::string::npos) {
+    for (const char other : {';', '\t', ',', '|'}) {
+      if (line.find(other) == std::string::npos) continue;
+      const std::string name = other == '\t' ? "tab" : concat("'", other, "'");
+      fail(ErrorKind::bad_file, a.path, "line 1: expected columns apart by '", options.delimiter, "', got '",
+           line.substr(0, 60), "'. If they are apart by ", name, ", say --delimiter ", name);
+    }
+  }
+  if (!options.header) return;
+  std::string_view left = line;
+  for (bool more = true; more;) {
+    const size_t end = std::min(left.find(options.delimiter), left.size());
+    if (!is_number(left.substr(0, end))) return;
+    more = end < left.size();
+    left.remove_prefix(std::min(end + 1, left.size()));
+  }
+  fmt::print(stderr,
+             "plimsoll warning: [{}] line 1 is taken for the names of the columns, but holds numbers alone: "
+             "if it is a record, say --no-header\n",
+             a.path);
+}
+
 Dataset open_csv(const DataArguments& a, const Model& model, bool with_targets) {
   require(!with_targets || !a.y.empty(), "--y",
           "expected the column of the target, by name or number (-1: the last)");
@@ -34,6 +81,10 @@ Dataset open_csv(const DataArguments& a, const Model& model, bool with_targets) 
   options.columns = a.x;
   if (with_targets) options.label = a.y;
   options.weight = a.weights;
+  options.delimiter = delimiter_of(a.delimiter);
+  options.header = !a.no_header;
+  options.missing = a.missing;
+  look_at_first_line(a, options);
   Dataset data = Dataset::csv(a.path, options);
   const int64_t columns = data.types().x[0].shape.elements(), width = input_width(model);
   require(width == 0 || columns == width, a.path, "gives ", columns, " columns to a model that takes ", width,
@@ -87,6 +138,15 @@ void add_data_options(CLI::App& command, DataArguments& a, bool with_targets) {
       ->check(CLI::ExistingPath);
   command.add_option(
       "--x", a.x, "The arrays (.npz, .h5) or columns (.csv) to learn from; else the usual names are tried");
+  command
+      .add_option("--delimiter", a.delimiter,
+                  "What stands between the columns of a .csv: one character, or tab")
+      ->capture_default_str();
+  command.add_flag("--no-header", a.no_header,
+                   "The first line of a .csv is a record: columns have numbers, from 0");
+  command.add_option(
+      "--missing", a.missing,
+      "What an empty field of a .csv, NA, nan and the like stand for. Default: they are bad records");
   if (with_targets) {
     command.add_option("--y", a.y,
                        "The arrays or columns to learn; of a .csv by name or number (-1: the last)");

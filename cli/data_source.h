@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct DataArguments {
   std::string weights;
   std::vector<int64_t> image_size = {224, 224};
   bool skip_bad = false;
+  std::string delimiter = ",";  // of .csv, as the two that follow
+  bool no_header = false;
+  std::optional<double> missing;
 };
 
 // --data and its relatives.

@@ -15,8 +15,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+std::string place_in_file(const YAML::Mark& mark) {
+  if (mark.is_null()) return {};
+  return concat("line ", mark.line + 1, ", column ", mark.column + 1, ": ");
+}
+
 [[noreturn]] void bad(const std::string& place, const YAML::Mark& mark, const std::string& what) {
-  fail(ErrorKind::bad_file, place, "line ", mark.line + 1, ", column ", mark.column + 1, ": ", what);
+  fail(ErrorKind::bad_file, place, place_in_file(mark), what);
 }
 
 // YAML has no types of its own for plain words: what reads as a number or a truth value is one.
@@ -45,6 +50,8 @@ class Values {
       return map;
     }
     if (node.Tag() == "!") return node.as<std::string>();  // quoted
+    if (node.Scalar().starts_with('('))
+      bad(place_, node.Mark(), "expected a list such as [3, 3], got " + node.Scalar());
     int64_t integer = 0;
     if (YAML::convert<int64_t>::decode(node, integer)) return integer;
     double real = 0;
@@ -94,12 +101,43 @@ Json inner_layers(const YAML::Node& node, Values& values) {
 bool is_inner_alone(const YAML::Node& node, const std::string& first) {
   if (!holds_layers(first) || node.IsNull()) return false;
   if (!node.IsMap()) return true;
-  const std::vector<std::string> known = object_names(Family::layer);
-  return node.size() == 1 &&
-         std::find(known.begin(), known.end(), node.begin()->first.as<std::string>()) != known.end();
+  if (node.size() != 1) return false;
+  const std::string key = node.begin()->first.as<std::string>();  // arguments are written small
+  return !key.empty() && key[0] >= 'A' && key[0] <= 'Z';
 }
 
+// "kernel_regularizer: {L2: 0.01}" is {class_name: L2, config: {l2: 0.01}}.
+void spell_out(const std::string& argument, Json& value) {
+  constexpr std::pair<std::string_view, Family> kEnds[] = {{"_regularizer", Family::regularizer},
+                                                           {"_initializer", Family::initializer},
+                                                           {"_constraint", Family::constraint}};
+  if (!value.is_object() || value.size() != 1 || value.contains("class_name")) return;
+  for (const auto& [end, family] : kEnds) {
+    if (!argument.ends_with(end)) continue;
+    const std::string name = value.begin().key();
+    const std::string first = first_argument(family, name);
+    Json given = value.begin().value();
+    if (given.is_null()) given = Json::object();
+    if (!given.is_object()) given = Json{{first, std::move(given)}};
+    value = {{"class_name", name}, {"config", std::move(given)}};
+    return;
+  }
+}
+
+Json read_layer(const YAML::Node& item, Values& values);
+
+// What is wrong about a layer is said with its place.
 Json layer_of(const YAML::Node& item, Values& values) {
+  try {
+    return read_layer(item, values);
+  } catch (const Error& e) {
+    const std::string_view said = e.what();
+    if (said.starts_with(concat("[", values.place(), "]"))) throw;
+    throw Error(e.kind(), values.place(), concat(place_in_file(item.Mark()), said));
+  }
+}
+
+Json read_layer(const YAML::Node& item, Values& values) {
   if (item.IsScalar()) return layer_json(item.as<std::string>(), Json::object(), item, values);
   if (item.IsMap() && item["class_name"]) return values.of(item);  // as Keras's configs have it
   if (!item.IsMap() || item.size() != 1)
@@ -115,6 +153,7 @@ Json layer_of(const YAML::Node& item, Values& values) {
     for (const auto& argument : pair.second) {
       const std::string key = argument.first.as<std::string>();
       if (holds_layers(key) && !argument.second.IsNull()) config[key] = inner_layers(argument.second, values);
+      spell_out(key, config[key]);
     }
   } else {
     if (first.empty()) bad(values.place(), item.Mark(), name + " takes no argument");
@@ -123,14 +162,96 @@ Json layer_of(const YAML::Node& item, Values& values) {
   return layer_json(name, std::move(config), item, values);
 }
 
+// 'input: [28, 28, 1]' at the top, or the layer 'Input: [28, 28, 1]' or 'Input: {shape: [28], dtype: int32}'.
 Json input_layer(const YAML::Node& input, Values& values) {
-  const Json sizes = values.of(input);
+  Json given = values.of(input);
+  Json config = Json::object();
+  if (given.is_object()) {
+    for (const auto& [name, value] : given.items()) {
+      if (name != "shape" && name != "dtype" && name != "name")
+        bad(values.place(), input.Mark(),
+            "expected sizes, or shape, dtype and name of the input, got '" + name + "'");
+      if (name != "shape") config[name] = value;
+    }
+    given = given.contains("shape") ? Json(given["shape"]) : Json();
+  }
+  if (!given.is_array()) given = Json::array({given});
   Json shape = Json::array({nullptr});
-  if (sizes.is_array())
-    shape.insert(shape.end(), sizes.begin(), sizes.end());
-  else
-    shape.push_back(sizes);
-  return {{"class_name", "InputLayer"}, {"config", {{"batch_shape", shape}, {"dtype", "float32"}}}};
+  for (const Json& size : given) {
+    const bool open = size.is_null() || size == "None";
+    if (!open && !(size.is_number_integer() && size >= 0))
+      bad(values.place(), input.Mark(),
+          "expected the sizes of one record, such as [28, 28, 1], got " + size.dump() +
+              "; a size that is not known is null");
+    shape.push_back(open ? Json() : size);
+  }
+  config["batch_shape"] = std::move(shape);
+  if (!config.contains("dtype")) config["dtype"] = "float32";
+  return {{"class_name", "InputLayer"}, {"config", std::move(config)}};
+}
+
+// The input, if the list of layers begins with one.
+YAML::Node input_among(const YAML::Node& layers) {
+  if (layers.size() == 0 || !layers[0].IsMap() || layers[0].size() != 1) return YAML::Node();
+  const std::string name = layers[0].begin()->first.as<std::string>();
+  return name == "Input" || name == "InputLayer" ? layers[0].begin()->second : YAML::Node();
+}
+
+YAML::Node read_root(const std::string& text, const std::string& place) {
+  const std::vector<YAML::Node> all = YAML::LoadAll(text);
+  if (all.size() > 1) bad(place, all[1].Mark(), "expected one model in a file, got another one behind '---'");
+  const YAML::Node root = all.empty() ? YAML::Node() : all[0];
+  if (!root.IsMap() || !root["layers"] || !root["layers"].IsSequence())
+    bad(place, root.Mark(),
+        "expected a map with 'layers', a list, such as: {input: [4], layers: [{Dense: 1}]}");
+  for (const auto& pair : root) {
+    const std::string key = pair.first.as<std::string>();
+    if (key == "layers" || key == "input" || key == "name") continue;
+    bad(place, pair.first.Mark(),
+        "there is no '" + key +
+            "' here; there are: input, layers, name. How it is trained is said on the "
+            "command line: --optimizer, --loss, --metrics");
+  }
+  if (root["layers"].size() == 0) bad(place, root["layers"].Mark(), "expected layers, got none");
+  return root;
+}
+
+// Of a model that cannot be made, the layer at which it fails: the last of the shortest chain that does.
+YAML::Mark failing_layer(const Json& model, const YAML::Node& layers) {
+  const Json& all = model["config"]["layers"];
+  const auto fails = [&](size_t count) {
+    Json part = model;
+    part["config"]["layers"] =
+        Json(std::vector<Json>(all.begin(), all.begin() + static_cast<int64_t>(count)));
+    try {
+      model_from_json(part.dump());
+      return false;
+    } catch (const Error&) {
+      return true;
+    }
+  };
+  size_t works = 0, does_not = all.size();
+  while (does_not - works > 1) {
+    const size_t middle = works + (does_not - works) / 2;
+    (fails(middle) ? does_not : works) = middle;
+  }
+  const size_t above = all.size() - layers.size();  // the input, if it is no layer of the list
+  return does_not <= above ? YAML::Mark::null_mark() : layers[does_not - 1 - above].Mark();
+}
+
+Json model_json(const YAML::Node& root, const std::string& place) {
+  Values values(place);
+  Json layers = Json::array();
+  const YAML::Node first = input_among(root["layers"]);
+  if (root["input"]) layers.push_back(input_layer(root["input"], values));
+  if (!first.IsNull()) {
+    if (root["input"]) bad(place, root["layers"][0].Mark(), "the input is given twice: at the top, and here");
+    layers.push_back(input_layer(first, values));
+  }
+  for (size_t i = first.IsNull() ? 0 : 1; i < root["layers"].size(); ++i)
+    layers.push_back(layer_of(root["layers"][i], values));
+  const std::string name = root["name"] ? root["name"].as<std::string>() : "sequential";
+  return {{"class_name", "Sequential"}, {"config", {{"name", name}, {"layers", layers}}}};
 }
 
 std::string read_text(const std::filesystem::path& path) {
@@ -150,21 +271,7 @@ std::string read_text(const std::filesystem::path& path) {
 }  // namespace
 
 std::string json_of_yaml(const std::string& text, const std::string& place) try {
-  const YAML::Node root = YAML::Load(text);
-  if (!root.IsMap() || !root["layers"] || !root["layers"].IsSequence()) {
-    bad(place, root.Mark(), "expected a map with 'layers', a list");
-  }
-  for (const auto& pair : root) {
-    const std::string key = pair.first.as<std::string>();
-    if (key != "layers" && key != "input" && key != "name")
-      bad(place, pair.first.Mark(), "there is no '" + key + "' here");
-  }
-  Values values(place);
-  Json layers = Json::array();
-  if (root["input"]) layers.push_back(input_layer(root["input"], values));
-  for (const YAML::Node& item : root["layers"]) layers.push_back(layer_of(item, values));
-  const std::string name = root["name"] ? root["name"].as<std::string>() : "sequential";
-  return Json{{"class_name", "Sequential"}, {"config", {{"name", name}, {"layers", layers}}}}.dump();
+  return model_json(read_root(text, place), place).dump();
 } catch (const YAML::Exception& e) {
   bad(place, e.mark, e.msg);
 } catch (const Json::type_error&) {
@@ -174,14 +281,17 @@ std::string json_of_yaml(const std::string& text, const std::string& place) try 
 Model open_model(const std::filesystem::path& path) {
   const std::string suffix = path.extension().string();
   if (suffix != ".yaml" && suffix != ".yml") return load_model(path);
-  const std::string json = json_of_yaml(read_text(path), path.string());
+  const std::string text = read_text(path), json = json_of_yaml(text, path.string());
   try {
     return model_from_json(json);
   } catch (const Error& e) {  // it knows of no file
-    constexpr std::string_view kPlace = "[model_from_json] ";
     std::string_view said = e.what();
-    if (said.starts_with(kPlace)) said.remove_prefix(kPlace.size());
-    throw Error(e.kind(), path.string(), said);
+    for (const std::string_view place : {"[model_from_json] ", "[] "}) {
+      if (said.starts_with(place)) said.remove_prefix(place.size());
+    }
+    if (e.kind() == ErrorKind::out_of_memory) throw Error(e.kind(), path.string(), said);
+    const YAML::Mark mark = failing_layer(Json::parse(json), read_root(text, path.string())["layers"]);
+    throw Error(e.kind(), path.string(), concat(place_in_file(mark), said));
   }
 }
 

@@ -19,7 +19,9 @@ Model open_model(const std::filesystem::path& path);
 //     - MaxPooling2D            # all defaults
 //     - Flatten
 //     - Dense: 10               # the first argument alone
+//     - Dense: {units: 2, kernel_regularizer: {L2: 0.01}}
 //
+// The input may also be the first layer: 'Input: {shape: [7], dtype: int32}'.
 // Throws Error{bad_file} naming `place`, line and column.
 std::string json_of_yaml(const std::string& text, const std::string& place);
 

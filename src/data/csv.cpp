@@ -216,12 +216,14 @@ class CsvSource final : public Source {
     double value = 0;
     if (is_missing(text)) {
       if (!options_.missing)
-        bad(record, index, "a missing value: set CsvOptions::missing to what it stands for");
+        bad(record, index,
+            "a missing value: say what it stands for (CsvOptions::missing, --missing), or leave such records "
+            "out (skip_bad(), --skip-bad)");
       value = *options_.missing;
     } else if (!parse_number(text, value) && !parse_truth(text, value)) {
       bad(record, index,
           concat("expected a number, got '", text.substr(0, 60),
-                 "': turn text into numbers first, or leave the column out (CsvOptions::columns)"));
+                 "': turn text into numbers first, or leave the column out (CsvOptions::columns, --x)"));
     }
     if (!store(dtype, value, text, to))
       bad(record, index, concat("expected ", dtype, ", got '", text.substr(0, 60), "'"));

@@ -187,14 +187,17 @@ class FunctionalReader {
   }
 
   void add_option(const Entry& e, const std::string& name, const Json& value, CallOptions& options) const {
-    if (says_nothing(value) || name == "inputs" || name == "query" || name == "value" || name == "key") return;
+    if (says_nothing(value) || name == "inputs" || name == "query" || name == "value" || name == "key")
+      return;
     if (name == "training" && find(*e.json, "module")) return;  // Keras 3 puts the model's own in its place
     if (const Json* history = history_of(value)) {
       options.tensors.emplace_back(name, symbol(reference(*history)));
-    } else if (value.is_array() && !value.empty() && history_of(value[0])) {
-      for (const Json& part : value) {
-        if (const Json* inner = history_of(part))
-          options.tensors.emplace_back(name, symbol(reference(*inner)));
+    } else if (value.is_array() && std::any_of(value.begin(), value.end(), history_of)) {
+      const bool gaps =
+          std::any_of(value.begin(), value.end(), [](const Json& part) { return part.is_null(); });
+      for (size_t i = 0; i < value.size(); ++i) {  // with gaps ([None, mask]) each says which it is
+        if (const Json* inner = history_of(value[i]))
+          options.tensors.emplace_back(gaps ? concat(name, "[", i, "]") : name, symbol(reference(*inner)));
       }
     } else if (value.is_boolean()) {
       options.constants.set(name, value.get<bool>());

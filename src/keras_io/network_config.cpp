@@ -1,5 +1,6 @@
 #include "keras_io/network_config.h"
 
+#include <cstdlib>
 #include <map>
 #include <optional>
 
@@ -105,9 +106,22 @@ class FunctionalWriter {
     return {{"args", one_by_one ? inputs : Json::array({inputs})}, {"kwargs", kwargs}};
   }
 
+  static void put_at(Json& list, const std::string& place, Json value, const LayerCall& call) {
+    const size_t i = std::strtoul(place.c_str(), nullptr, 10);
+    if (i >= call.inputs.size())
+      fail(ErrorKind::unsupported, call.layer->name(),
+           "was called with a mask for an input it does not have");
+    if (!list.is_array()) list = Json(std::vector<Json>(call.inputs.size()));
+    list[i] = std::move(value);
+  }
+
   void add_options(const LayerCall& call, Json& kwargs) const {
     for (const auto& [name, x] : call.options.tensors) {
       Json value = tensor(x);
+      if (const size_t bracket = name.find('['); bracket != std::string::npos) {  // "mask[1]"
+        put_at(kwargs[name.substr(0, bracket)], name.substr(bracket + 1), std::move(value), call);
+        continue;
+      }
       if (!kwargs.contains(name))
         kwargs[name] = std::move(value);
       else if (kwargs[name].is_array())
@@ -216,7 +230,8 @@ Layer network_from_json(const Json& json, const std::string& place) {
       const std::string class_name = text_of(json, "class_name");
       if (class_name.empty()) fail(ErrorKind::bad_file, place, "expected a Sequential or functional model");
       fail(ErrorKind::unsupported, place, "expected a Sequential or functional model, got one of the class ",
-           class_name, ". The computation of such a class is Python code. Save a functional model of the same "
+           class_name,
+           ". The computation of such a class is Python code. Save a functional model of the same "
            "layers in Python, or build the model in C++ and call load_weights() with this file");
     }
     return read_network(json, place);

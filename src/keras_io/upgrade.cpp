@@ -9,166 +9,12 @@
 #include "keras_io/json.h"
 #include "layers/base/json_parts.h"
 #include "layers/base/operands.h"
+#include "layers/base/operation.h"
+#include "keras_io/upgrade_function.h"
 #include "keras_io/upgrade_layer.h"
 
 namespace plimsoll::keras_io {
 namespace {
-
-// TensorFlow's functions that have a counterpart among keras.ops.
-const std::map<std::string, std::string, std::less<>> kFunctions = {
-    {"__operators__.add", "Add"},
-    {"math.add", "Add"},
-    {"__operators__.sub", "Subtract"},
-    {"math.subtract", "Subtract"},
-    {"__operators__.mul", "Multiply"},
-    {"math.multiply", "Multiply"},
-    {"__operators__.truediv", "TrueDivide"},
-    {"math.truediv", "TrueDivide"},
-    {"math.divide", "TrueDivide"},
-    {"__operators__.pow", "Power"},
-    {"math.pow", "Power"},
-    {"__operators__.neg", "Negative"},
-    {"math.negative", "Negative"},
-    {"math.maximum", "Maximum"},
-    {"math.minimum", "Minimum"},
-    {"math.square", "Square"},
-    {"math.sqrt", "Sqrt"},
-    {"math.exp", "Exp"},
-    {"math.log", "Log"},
-    {"math.abs", "Absolute"},
-    {"math.tanh", "Tanh"},
-    {"nn.tanh", "Tanh"},
-    {"math.sigmoid", "Sigmoid"},
-    {"nn.sigmoid", "Sigmoid"},
-    {"nn.relu", "Relu"},
-    {"nn.relu6", "Relu6"},
-    {"nn.elu", "Elu"},
-    {"nn.silu", "Silu"},
-    {"nn.softplus", "Softplus"},
-    {"nn.softmax", "Softmax"},
-    {"math.reduce_mean", "Mean"},
-    {"math.reduce_sum", "Sum"},
-    {"math.reduce_max", "Max"},
-    {"math.reduce_min", "Min"},
-    {"expand_dims", "ExpandDims"},
-    {"squeeze", "Squeeze"},
-    {"reshape", "Reshape"},
-    {"transpose", "Transpose"},
-    {"compat.v1.transpose", "Transpose"},
-    {"cast", "Cast"},
-    {"concat", "Concatenate"},
-    {"linalg.matmul", "Matmul"},
-    {"clip_by_value", "Clip"},
-    {"__operators__.getitem", "GetItem"},
-};
-
-// The names of TensorFlow's arguments, as keras.ops has them.
-const std::map<std::string, std::string, std::less<>> kArguments = {
-    {"x", "x1"},
-    {"y", "x2"},
-    {"a", "x1"},
-    {"b", "x2"},
-    {"shape", "newshape"},
-    {"perm", "axes"},
-    {"clip_value_min", "x_min"},
-    {"clip_value_max", "x_max"},
-    {"slice_spec", "key"},
-    {"axis", "axis"},
-    {"keepdims", "keepdims"},
-    {"dtype", "dtype"},
-    {"alpha", "alpha"},
-};
-
-bool is_reference(const Json& json) {
-  return json.is_array() && (json.size() == 3 || json.size() == 4) && json[0].is_string() &&
-         json[1].is_number_integer() && json[2].is_number_integer();
-}
-
-Json tensor(const Json& reference) {
-  return {{"class_name", "__keras_tensor__"},
-          {"config", {{"keras_history", {reference[0], reference[1], reference[2]}}}}};
-}
-
-// References to layers, anywhere in arguments, become tensors.
-Json with_tensors(const Json& json) {
-  if (is_reference(json)) return tensor(json);
-  if (!json.is_structured()) return json;
-  Json copy = json;
-  for (Json& part : copy) part = with_tensors(part);
-  return copy;
-}
-
-// [["dense", 0, 0, {...}], ...] or ["dense", 0, 0, {...}].
-Json upgrade_node(const Json& node) {
-  if (!node.is_array()) return node;  // Keras 3's
-  const Json list = is_reference(node) ? Json::array({node}) : node;
-  Json tensors = Json::array(), kwargs = Json::object();
-  for (const Json& reference : list) {
-    if (!is_reference(reference)) continue;
-    tensors.push_back(tensor(reference));
-    if (reference.size() == 4 && reference[3].is_object()) {
-      for (const auto& [name, value] : reference[3].items()) kwargs[name] = with_tensors(value);
-    }
-  }
-  return {{"args", Json::array({tensors.size() == 1 ? Json(tensors[0]) : tensors})},
-          {"kwargs", std::move(kwargs)}};
-}
-
-// Slices as TFOpLambda writes them: {"start": 0, "stop": null, "step": null}.
-Json upgrade_key(const Json& key) {
-  if (key.is_array()) {
-    Json list = Json::array();
-    for (const Json& part : key) list.push_back(upgrade_key(part));
-    return list;
-  }
-  if (key.is_object() && key.contains("start")) return {{"class_name", "__slice__"}, {"config", key}};
-  if (key.is_string() && key == "__ellipsis__")
-    return {{"class_name", "__ellipsis__"}, {"config", Json::object()}};
-  return key;
-}
-
-void upgrade_operation_node(const std::string& class_name, Json& node) {
-  if (!node.is_object() || !node.contains("kwargs")) return;
-  Json kwargs = Json::object();
-  for (const auto& [name, value] : node["kwargs"].items()) {
-    const auto known = kArguments.find(name);
-    if (known == kArguments.end()) continue;  // "name", "out_type", ...
-    kwargs[known->second] = known->second == "key" ? upgrade_key(value) : value;
-  }
-  Json& args = node["args"];
-  if (class_name == "Matmul" || kwargs.contains("x2")) {
-    args.push_back(kwargs["x2"]);
-    kwargs.erase("x2");
-  }
-  if (kwargs.contains("key")) args.push_back(kwargs["key"]), kwargs.erase("key");
-  node["kwargs"] = std::move(kwargs);
-}
-
-// A call of a TensorFlow function, as an operation of Keras 3.
-void upgrade_function(Json& layer) {
-  const std::string name = text_of(layer["config"], "name"), function = text_of(layer["config"], "function");
-  const auto known =
-      kFunctions.find(text_of(layer, "class_name") == "SlicingOpLambda" ? "__operators__.getitem" : function);
-  if (known == kFunctions.end()) {
-    fail(ErrorKind::unsupported, name, "calls TensorFlow's ", function,
-         ", which is not known here. Save the model with a layer or keras.ops in its place, or cut the model "
-         "before it");
-  }
-  layer["module"] = "keras.src.ops.numpy";
-  layer["class_name"] = known->second;
-  layer["config"] = {{"name", name}};
-  layer["registered_name"] = known->second;
-  if (!layer.contains("inbound_nodes") || !layer["inbound_nodes"].is_array()) return;
-  for (Json& node : layer["inbound_nodes"]) {
-    // A constant as the first operand: ["_CONSTANT_VALUE", -1, value, {"y": [...]}].
-    if (node.is_array() && node.size() == 4 && node[0] == "_CONSTANT_VALUE" && node[3].is_object()) {
-      node = {{"args", Json::array({Json(node[2])})}, {"kwargs", with_tensors(node[3])}};
-    } else {
-      node = upgrade_node(node);
-    }
-    upgrade_operation_node(known->second, node);
-  }
-}
 
 // Keras 1 had one layer for all ways to merge.
 void upgrade_merge(Json& layer) {
@@ -201,7 +47,7 @@ void upgrade_any(Json& layer) {
   const std::string class_name = text_of(layer, "class_name");
   if (class_name.empty() || !find(layer, "config")) return;
   if (is_nameless_operation(layer)) {
-    layer["module"] = "keras.src.ops.numpy";
+    layer["module"] = module_of_operation(class_name);
     return;
   }
   if (class_name == "TFOpLambda" || class_name == "SlicingOpLambda") return upgrade_function(layer);

@@ -33,6 +33,7 @@ const Names kClasses = {
     {"GRUV2", "GRU"},
     {"MaxPool2D", "MaxPooling2D"},
     {"AvgPool2D", "AveragePooling2D"},
+    {"ThresholdedReLU", "ReLU"},
     {"GroupedQueryAttention", "GroupQueryAttention"},  // the class, and the name Keras exports it by
 };
 
@@ -263,6 +264,10 @@ void upgrade_layer(Json& layer) {
   if (class_name == "LSTM" || class_name == "GRU" || class_name == "SimpleRNN" || class_name == "GRUCell")
     upgrade_recurrent(old_class, name, config);
   if (class_name == "LeakyReLU") move_key(config, "alpha", "negative_slope");
+  if (old_class == "ThresholdedReLU") {
+    move_key(config, "theta", "threshold");
+    if (!config.contains("threshold")) config["threshold"] = 1.0;
+  }
   if (class_name == "BatchNormalization") unlist(config, "axis");
   for (const char* inner :
        {"layer", "backward_layer", "cell", "cells", "activation", "recurrent_activation"}) {

@@ -1,6 +1,7 @@
 // Attention and AdditiveAttention: one head, nothing projected. attention({query, value}) or
 // attention({query, value, key}).
 #include "layers/base/attention.h"
+#include "layers/base/trace.h"
 #include "plimsoll/layers/attention.h"
 #include "plimsoll/ops/linalg.h"
 #include "plimsoll/ops/nn.h"
@@ -10,6 +11,17 @@
 
 namespace plimsoll {
 namespace {
+
+// The one that the call was given for x, its i-th input; if it was given none, the one that x carries.
+Tensor mask_of(const Scope& s, size_t i, const Tensor& x) {
+  Arguments given;
+  for (const Tensor& mask : s.arguments("mask")) given.tensors.emplace_back("mask", mask);
+  for (size_t k = 0; k < 3; ++k) {
+    const std::string own = concat("mask[", k, "]");
+    if (const Tensor mask = s.argument(own); mask.defined()) given.tensors.emplace_back(own, mask);
+  }
+  return given.tensors.empty() ? s.mask(x) : given_mask(given, i);
+}
 
 struct PlainAttention : LayerBase {
   explicit PlainAttention(AttentionOptions options) : o(std::move(options)) {}
@@ -48,9 +60,9 @@ struct PlainAttention : LayerBase {
             query.shape(), ", ", value.shape(), " and ", key.shape());
     require(o.dropout >= 0 && o.dropout < 1, name(), "expected dropout of at least 0 and below 1, got ",
             o.dropout);
-    const Tensor query_mask = s.mask(query);
+    const Tensor query_mask = mask_of(s, 0, query);
     Tensor found = scores(s, query, key);
-    const Tensor seen = visible(found, s.mask(value), attention_flag(s, "use_causal_mask"));
+    const Tensor seen = visible(found, mask_of(s, 1, value), attention_flag(s, "use_causal_mask"));
     // Keras takes a large number off, so that a row with nothing to look at keeps its proportions.
     const double far = found.dtype() == DType::f16 ? 65504.0 : 1e9;
     if (seen.defined()) found = where(seen, found, found - far);

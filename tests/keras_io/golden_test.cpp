@@ -119,7 +119,7 @@ ErrorKind kind_of_loading(const fs::path& path) {
 }
 
 // Whole-model .h5 files: of real Keras 1 and 2 on Theano (tests/golden/keras_files/make_theano.py), and of
-// Keras 1 on TensorFlow and layers for cuDNN, written by hand (make_old.py).
+// Keras 1 on TensorFlow and layers for cuDNN, written by hand (make_old.py). And TensorFlow's functions.
 class OldGolden : public Golden {};
 
 TEST_P(OldGolden, PredictsAsKerasDid) { expect_predictions(load_model(file(".h5"))); }
@@ -128,7 +128,8 @@ INSTANTIATE_TEST_SUITE_P(Files, OldGolden,
                          ::testing::Values("keras122_last", "keras122_first", "keras122_text",
                                            "keras122_chain", "keras224_last", "keras224_first",
                                            "keras224_text", "keras224_chain", "keras1_theano_tf",
-                                           "keras1_theano_th", "keras1_text", "cudnn_lstm", "cudnn_gru"),
+                                           "keras1_theano_th", "keras1_text", "cudnn_lstm", "cudnn_gru",
+                                           "tf_keras_functions"),
                          [](const auto& info) { return info.param; });
 
 TEST(LoadModel, ACutFileIsABadFile) {

@@ -62,8 +62,19 @@ AttentionCall::AttentionCall(Scope& s, std::span<const Tensor> xs)
   require(value.defined(), place, "expected a value beside the query");
   const Tensor named = xs.size() > 2 ? xs[2] : s.argument("key");
   key = named.defined() ? named : value;
-  query_mask = s.mask(query);
-  if (named.defined()) key_mask = s.mask(key);
+  const auto given = [&](std::string_view name, const Tensor& otherwise) {
+    const Tensor mask = s.argument(name);
+    if (!mask.defined()) return otherwise;
+    return mask.dtype() == DType::boolean ? mask : not_equal(mask, scalar_like(mask, 0));
+  };
+  query_mask = s.mask(query);  // MultiHeadAttention puts it in the place of one that the call is given
+  if (s.argument("query_mask").defined() && s.layer().class_name() != "MultiHeadAttention") {
+    fail(ErrorKind::unsupported, place,
+         "was called with a query_mask, which there is none of here: let the query carry its mask (Masking, "
+         "Embedding(mask_zero=True)), or give an attention_mask");
+  }
+  value_mask = given("value_mask", s.mask(value));
+  key_mask = given("key_mask", named.defined() ? s.mask(key) : Tensor());
 }
 
 Tensor attention_visible(Scope& s, const AttentionCall& in, bool causal,
@@ -73,7 +84,7 @@ Tensor attention_visible(Scope& s, const AttentionCall& in, bool causal,
     if (mask.defined()) seen = seen.defined() ? bitwise_and(seen, mask) : mask;
   };
   if (in.query_mask.defined()) narrow(expand_dims(in.query_mask, -1));
-  if (const Tensor m = s.mask(in.value); m.defined()) narrow(expand_dims(m, -2));
+  if (in.value_mask.defined()) narrow(expand_dims(in.value_mask, -2));
   if (in.key_mask.defined()) narrow(expand_dims(in.key_mask, -2));
   narrow(both_near(in.query.dim(1), in.value.dim(1), causal, window));
   if (const Tensor given = s.argument("attention_mask"); given.defined()) {

@@ -20,7 +20,7 @@ bool attention_flag(const Scope& s, std::string_view name);
 struct AttentionCall {
   AttentionCall(Scope& s, std::span<const Tensor> xs);
   Tensor query, value, key;
-  Tensor query_mask, key_mask;  // undefined: none
+  Tensor query_mask, value_mask, key_mask;  // undefined: none
   bool wants_scores, causal;
 };
 

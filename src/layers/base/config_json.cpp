@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include "common/json.h"
+#include "common/names.h"
 #include <set>
 
 #include "layers/base/plain_activation.h"
@@ -155,7 +156,7 @@ class Reader final : public Fields {
     for (const auto& [key, value] : config_.items()) {
       if (asked_.count(key) == 0) {
         fail(ErrorKind::unsupported, place_, "does not know the argument '", key, "' (given as ",
-             shown(value), ")");
+             shown(value), "); there are: ", nearest_first(key, {asked_.begin(), asked_.end()}));
       }
     }
   }

@@ -16,6 +16,25 @@ std::optional<size_t> marked_tensor(const Json& json) {
 
 bool is_operation(const Json& layer) { return text_of(layer, "module").find(".ops.") != std::string::npos; }
 
+std::string module_of_operation(std::string_view class_name) {
+  constexpr std::pair<std::string_view, std::string_view> kModules[] = {
+      {"nn",
+       " AdaptiveAveragePool AdaptiveMaxPool AveragePool BatchNorm Celu Conv DepthToSpace DepthwiseConv "
+       "DotProductAttention Elu Gelu Glu HardShrink HardSigmoid HardSilu HardTanh LayerNorm LeakyRelu "
+       "LogSigmoid LogSoftmax MaxPool MultiHot Normalize OneHot RMSNorm Relu Relu6 Selu SeparableConv "
+       "Sigmoid Silu SoftShrink Softmax Softplus Softsign SpaceToDepth SparsePlus SparseSigmoid Sparsemax "
+       "Squareplus TanhShrink Threshold "},
+      {"math", " Erf Erfc Erfinv Logsumexp Rsqrt TopK "},
+      {"core", " Cast ConvertToTensor Slice StopGradient Unstack "},
+      {"linalg", " Det Inv Norm "},
+      {"image", " CropImages ExtractPatches HSVToRGB PadImages RGBToGrayscale RGBToHSV Resize "}};
+  const std::string word = concat(" ", class_name, " ");
+  for (const auto& [module, classes] : kModules) {
+    if (classes.find(word) != std::string_view::npos) return concat("keras.src.ops.", module);
+  }
+  return "keras.src.ops.numpy";
+}
+
 Operation::Operation(const Json& layer, OperationCall call)
     : module_(text_of(layer, "module")), class_name_(text_of(layer, "class_name")), call_(std::move(call)) {
   if (const Json* config = find(layer, "config")) config_ = *config;

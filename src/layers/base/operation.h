@@ -4,6 +4,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "common/json.h"
 #include "layers/base/config_json.h"
@@ -40,5 +42,7 @@ class Operation final : public LayerBase {
 };
 
 bool is_operation(const ConfigJson& layer);
+// Where Keras has the class: "keras.src.ops.nn". Keras finds it there alone.
+std::string module_of_operation(std::string_view class_name);
 
 }  // namespace plimsoll

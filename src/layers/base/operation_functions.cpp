@@ -104,28 +104,71 @@ Tensor keep_letters(const Tensor& x, std::string& letters, const std::string& wa
   return gone.empty() ? x : sum(x, gone);
 }
 
+// The letters of each operand and, last, of the result. Axes under "..." are digits, counted from the last.
+std::vector<std::string> letters_of(const Operands& o, std::string text, const Tensors& xs) {
+  constexpr std::string_view kDigits = "0123456789";
+  text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
+  const size_t arrow = std::min(text.find("->"), text.size());
+  std::vector<std::string> all(1);
+  for (const char c : text.substr(0, arrow)) c == ',' ? all.emplace_back() : all.back() += c;
+  if (xs.empty() || all.size() != xs.size()) o.missing("subscripts");
+  all.push_back(arrow == text.size() ? "" : text.substr(arrow + 2));
+  size_t widest = 0;
+  std::map<char, int> uses;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].find_first_of(kDigits) != std::string::npos) o.missing("subscripts");
+    const size_t dots = all[i].find("...");
+    if (dots != std::string::npos) {
+      const int64_t under = i < xs.size() ? xs[i].rank() - std::ssize(all[i]) + 3 : std::ssize(all[i]);
+      if (under < 0) o.missing("subscripts");
+      const size_t count = i < xs.size() ? static_cast<size_t>(under) : widest;
+      widest = std::max(widest, count);
+      all[i].replace(dots, 3, kDigits.substr(kDigits.size() - count));
+    }
+    if (all[i].find_first_of(".,->") != std::string::npos) o.missing("subscripts");
+    if (i < xs.size() && std::ssize(all[i]) != xs[i].rank()) o.missing("subscripts");
+    if (i < xs.size())
+      for (const char c : all[i]) ++uses[c];
+  }
+  if (arrow < text.size()) return all;
+  for (const auto& [letter, count] : uses) {  // digits come first; the rest as in the alphabet
+    if (count == 1 || kDigits.find(letter) != std::string_view::npos) all.back() += letter;
+  }
+  return all;
+}
+
+std::string join(const std::vector<std::string>& parts, size_t from) {
+  std::string all;
+  for (size_t i = from; i < parts.size(); ++i) all += parts[i];
+  return all;
+}
+
 Tensor einsum_of(const Operands& o) {
   const Json* given = o.option(SIZE_MAX, "subscripts");
   if (!given || !given->is_string()) o.missing("subscripts");
-  std::string text = given->get<std::string>();
-  text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
-  const size_t arrow = text.find("->"), comma = text.find(',');
   const Tensors xs = o.operands();
-  if (text.find('.') != std::string::npos || arrow == std::string::npos || xs.empty() || xs.size() > 2 ||
-      (xs.size() == 2) != (comma != std::string::npos))
-    unsupported(o, "the equation " + text);
-  std::string a = text.substr(0, std::min(arrow, comma)), out = text.substr(arrow + 2);
-  std::string b = xs.size() == 2 ? text.substr(comma + 1, arrow - comma - 1) : "";
-  if (std::ssize(a) != xs[0].rank() || (xs.size() == 2 && std::ssize(b) != xs[1].rank()))
-    o.missing("subscripts");
-  const Tensor left = keep_letters(xs[0], a, out + b);
-  if (xs.size() == 2) {
-    const Tensor right = keep_letters(xs[1], b, out + a);
-    return einsum(a + "," + b + "->" + out, left, right, o.place());
+  std::vector<std::string> letters = letters_of(o, given->get<std::string>(), xs);
+  const std::string out = letters.back();
+  std::string a = letters[0];
+  Tensor y = xs[0];
+  for (size_t i = 1; i < xs.size(); ++i) {  // two at a time, from the left
+    std::string b = letters[i];
+    const std::string later = join(letters, i + 1);
+    const Tensor left = keep_letters(y, a, later + b), right = keep_letters(xs[i], b, later + a);
+    std::string made = i + 1 == xs.size() ? out : "";
+    for (const char c : i + 1 == xs.size() ? std::string() : a + b) {
+      if (made.find(c) == std::string::npos && later.find(c) != std::string::npos) made += c;
+    }
+    y = einsum(a + "," + b + "->" + made, left, right, o.place());
+    a = made;
   }
+  y = keep_letters(y, a, out);
   Ints order;
-  for (const char letter : out) order.push_back(static_cast<int64_t>(a.find(letter)));
-  return transpose(left, order);
+  for (const char c : out) {
+    if (a.find(c) == std::string::npos) o.missing("subscripts");
+    order.push_back(static_cast<int64_t>(a.find(c)));
+  }
+  return transpose(y, order);
 }
 
 Tensor tensor_dot(const Operands& o) {

@@ -12,7 +12,7 @@ Symbol called(std::string_view function, const std::vector<Symbol>& xs, ConfigJs
               ConfigJson config = ConfigJson::object()) {
   config["name"] = unique_layer_name(function);
   const ConfigJson json = {
-      {"module", "keras.src.ops.numpy"}, {"class_name", function}, {"config", std::move(config)}};
+      {"module", module_of_operation(function)}, {"class_name", function}, {"config", std::move(config)}};
   return Layer(std::make_shared<Operation>(json, OperationCall{std::move(args)}))(xs);
 }
 Symbol of_one(std::string_view function, const Symbol& x, ConfigJson config = ConfigJson::object()) {

@@ -16,7 +16,20 @@ void collect_unbuilt(LayerBase& layer, std::vector<LayerBase*>& out) {
   layer.visit_inner([&](std::string_view, const Layer& inner) { collect_unbuilt(*inner, out); });
 }
 
+Tensor as_mask(const Tensor& given) {
+  return given.dtype() == DType::boolean ? given : not_equal(given, scalar_like(given, 0));
+}
+
 }  // namespace
+
+Tensor given_mask(const Arguments& arguments, size_t i) {
+  const std::string own = concat("mask[", i, "]");
+  size_t place = 0;
+  for (const auto& [name, tensor] : arguments.tensors) {
+    if (name == own || (name == "mask" && place++ == i)) return as_mask(tensor);
+  }
+  return {};
+}
 
 std::vector<Tensor> Trace::call(const Layer& layer, std::span<const Tensor> xs, const Arguments& arguments) {
   require(layer.get() != nullptr, "layer", "expected a layer, got none");
@@ -64,6 +77,7 @@ std::vector<Tensor> Trace::call_built(LayerBase& layer, std::span<const Tensor> 
     if (mask.defined()) set_mask(x, mask);
   }
   Scope scope(*this, layer, arguments);
+  const std::vector<Tensor> carried = put_masks(inputs, arguments);
   std::vector<Tensor> ys = layer.call_many(scope, inputs);
   if (const Regularizer& r = layer.activity_regularizer()) {
     for (const Tensor& y : ys)
@@ -74,6 +88,7 @@ std::vector<Tensor> Trace::call_built(LayerBase& layer, std::span<const Tensor> 
       if (!mask(y).defined()) set_mask(y, mask(inputs[0]));
     }
   }
+  for (size_t i = 0; i < carried.size(); ++i) replace_mask(inputs[i], carried[i]);
   return ys;
 }
 
@@ -100,6 +115,31 @@ Tensor Trace::mask(const Tensor& x) const {
   if (!x.is_symbolic()) return {};
   const auto found = masks_.find(x.id());
   return found == masks_.end() ? Tensor() : found->second;
+}
+
+// Masks that were given to the call by name stand, while it lasts, in the place of those that its inputs
+// carry, which are returned; empty: none were given. Which of two equal inputs is meant, the layer knows.
+std::vector<Tensor> Trace::put_masks(const std::vector<Tensor>& inputs, const Arguments& arguments) {
+  std::vector<Tensor> carried, given;
+  bool any = false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].is_symbolic()) return {};
+    for (size_t j = 0; j < i; ++j) {
+      if (inputs[i].id() == inputs[j].id()) return {};
+    }
+    carried.push_back(mask(inputs[i]));
+    given.push_back(given_mask(arguments, i));
+    any = any || given[i].defined();
+  }
+  if (!any) return {};
+  for (size_t i = 0; i < inputs.size(); ++i) set_mask(inputs[i], given[i]);
+  return carried;
+}
+
+void Trace::replace_mask(const Tensor& x, const Tensor& mask) {
+  if (!x.is_symbolic()) return;
+  masks_.erase(x.id());
+  set_mask(x, mask);
 }
 
 void Trace::set_mask(const Tensor& x, const Tensor& mask) {

@@ -12,6 +12,10 @@
 
 namespace plimsoll {
 
+// The mask that a call was given for its i-th input: the i-th "mask", or "mask[i]" where others have none.
+// Undefined: none was given.
+Tensor given_mask(const Arguments& arguments, size_t i);
+
 class Trace {
  public:
   Trace(Graph& graph, bool training) : graph_(graph), training_(training) {}
@@ -42,6 +46,8 @@ class Trace {
   };
   Held& held(const VariablePtr& variable);
   std::vector<Tensor> call_built(LayerBase& layer, std::span<const Tensor> xs, const Arguments& arguments);
+  std::vector<Tensor> put_masks(const std::vector<Tensor>& inputs, const Arguments& arguments);
+  void replace_mask(const Tensor& x, const Tensor& mask);
 
   Graph& graph_;
   bool training_;

@@ -100,6 +100,25 @@ def text_model():
     return keras.Model(i, L.Dense(1, activation="softplus")(x))
 
 
+def functions_model():
+    """TensorFlow's functions on the tensors of a model, as Keras 2 keeps them (TFOpLambda)."""
+    import tensorflow as tf
+
+    i = keras.Input((4, 4), name="left")
+    j = keras.Input((4, 4), name="right")
+    x = tf.matmul(i, j, transpose_b=True) + tf.matmul(i, j, transpose_a=True) - tf.matmul(i, j)
+    x = tf.where(x > 0.5, x, tf.nn.leaky_relu(1 - x)) / tf.sqrt(tf.square(x) + 1.0)
+    x = tf.stack([x, tf.tile(x[:, :1, ::-1], [1, 4, 1])], axis=-1)
+    x = tf.pad(x, [[0, 0], [1, 1], [1, 1], [0, 0]], mode="REFLECT")
+    x = tf.image.resize(tf.nn.depth_to_space(tf.concat([x, -x], -1), 2), (6, 8))
+    a, b = tf.split(tf.squeeze(x, -1), [2, 4], axis=1)
+    x = tf.concat([tf.reduce_max(a, axis=1), tf.reduce_mean(b, axis=1), tf.gather(b, [3, 0], axis=1)[:, 1]], axis=1)
+    x = tf.nn.gelu(tf.math.l2_normalize(x, axis=-1)) * tf.one_hot(tf.argmax(i[:, 0], axis=-1), 24)
+    x = tf.clip_by_value(tf.cumsum(x, axis=1), -0.5, 0.5) + tf.cast(tf.cast(x * 9, tf.int32), tf.float32) % 2.0
+    x = tf.concat([tf.nn.softmax(x), tf.zeros_like(x), tf.reshape(tf.transpose(i, [0, 2, 1]), (-1, 16))], axis=-1)
+    return keras.Model([i, j], L.Dense(2)(tf.reverse(x, axis=[1])))
+
+
 def chain():
     return keras.Sequential([keras.Input((6,)), L.Dense(4, activation="relu"), L.Dense(3, activation="softmax")])
 
@@ -126,7 +145,8 @@ def save(name, model, optimizer=None):
     ys = model.predict(xs if len(xs) > 1 else xs[0], verbose=0)
     ys = ys if isinstance(ys, (list, tuple)) else [ys]
     stem = f"{kind}_{name}"
-    model.save(here / f"{stem}.keras", **({"save_format": "keras_v3"} if kind == "tf212" else {}))
+    if name != "functions":  # the calls are written the same way in both
+        model.save(here / f"{stem}.keras", **({"save_format": "keras_v3"} if kind == "tf212" else {}))
     if kind not in ("keras30", "keras35"):
         model.save(here / f"{stem}.h5")
     if optimizer:  # what training goes on to
@@ -144,3 +164,5 @@ if kind not in ("keras30", "keras35"):
     save("volume", volume_model())
 save("text", text_model())
 save("chain", chain(), keras.optimizers.Adam(0.01))
+if kind == "tf_keras":
+    save("functions", functions_model())

@@ -1,5 +1,6 @@
 """Every error says what to do next, on standard error, with a documented exit status."""
 
+import re
 import resource
 import subprocess
 import zipfile
@@ -62,12 +63,68 @@ def test_an_error_ends_with_1_and_says_what_to_do(place, arguments, hint):
         ("input: [4]\nlayers:\n  - Flatten: [\n", "line "),
         ("input: [4\nlayers: [a: b: c]", "line "),
         ("input: [4]\nlayers:\n  - Conv2D: {filters: 2, kernel_size: 3}\n", "conv2d"),
+        ("input: [4]\nlayers:\n  - Flatten\n  - Dens: 3\n", "[wrong.yaml] line 4, column 5: [layer] there is none called 'Dens'; there are: Dense"),
+        ("input: [4]\nlayers:\n  - Dense: 8\n  - Dense: {units: 2, activation: rellu}\n  - Flatten\n", "[wrong.yaml] line 4, column 5: [activation] there is none called 'rellu'"),
+        ("input: [4]\nlayers:\n  - Dense: 8\n  - Dense: 0\n", "[wrong.yaml] line 4, column 5: [dense"),
+        ("input: [4]\nlayers:\n  - Dense: 8\n  - Conv2D: {filters: 2, kernel_size: 3}\n  - Flatten\n", "[wrong.yaml] line 4, column 5: [conv2d"),
+        ("input: [4]\nlayers:\n  - Dense: {units: 2, name: a}\n  - Dense: {units: 2, name: a}\n", "[wrong.yaml] line 4, column 5: two layers are called 'a'"),
+        ("layers:\n  - Input: 4\n  - Dense: 8\n  - Reshape: [3]\n", "[wrong.yaml] line 4, column 5: [reshape"),
+        ("input: [4]\nlayers:\n  - Dense: {units: 2, activaton: relu}\n", "does not know the argument 'activaton' (given as \"relu\"); there are: activation"),
+        ("input: [4]\nlayers:\n  - Bidirectional: {LSTN: 6}\n", "line 3, column 20: [layer] there is none called 'LSTN'; there are: LSTM"),
+        ("input: [8, 8, 1]\nlayers:\n  - Conv2D: {filters: 2, kernel_size: (3, 3)}\n", "line 3, column 39: expected a list such as [3, 3], got (3"),
+        ("input: (4,)\nlayers:\n  - Flatten\n", "line 1, column 8: expected a list"),
+        ("input: four\nlayers:\n  - Flatten\n", "line 1, column 8: expected the sizes of one record, such as [28, 28, 1], got \"four\""),
+        ("input: [-4]\nlayers:\n  - Flatten\n", "expected the sizes of one record"),
+        ("input: 4\nlayers:\n  - Input: 4\n  - Flatten\n", "line 3, column 5: the input is given twice"),
+        ("input: [4]\nlayers: []\n", "line 2, column 9: expected layers, got none"),
+        ("input: [4]\nlayers:\n  - Flatten\noptimizer: adam\n", "line 4, column 1: there is no 'optimizer' here; there are: input, layers, name"),
+        ("input: [4]\nlayers:\n  - Flatten\n---\ninput: [4]\nlayers: []\n", "expected one model in a file"),
+        ("", "[wrong.yaml] expected a map with 'layers', a list"),
     ],
 )
 def test_a_wrong_description_is_refused_with_the_place(place, text, hint):
     (place / "wrong.yaml").write_text(text)
     said = place.refused("inspect", "wrong.yaml")
     assert hint in said, said
+
+
+TABLES = {
+    "apart by semicolons": (";", "", (), "expected columns apart by ',', got 'a;b;c;d;label'. If they are apart by ';', say --delimiter ';'"),
+    "apart by tabs": ("\t", "", (), "say --delimiter tab"),
+    "an empty field": (",", "", (), "line 4, column 1 ('b'): a missing value: say what it stands for (CsvOptions::missing, --missing)"),
+    "a word": (",", "tall", ("--missing", 0), "line 4, column 1 ('b'): expected a number, got 'tall'"),
+    "no such delimiter": (",", "1", ("--delimiter", ";;"), "[--delimiter] expected one character, or tab, got ';;'"),
+}
+
+
+def table(place, between, field):
+    rows = [["a", "b", "c", "d", "label"], *[["1", "2", "3", "4", "1"]] * 2, ["1", field, "3", "4", "0"]]
+    (place / "t.csv").write_text("".join(between.join(row) + "\n" for row in rows))
+    return ("train", "m.yaml", "--data", "t.csv", "--y", "label", "--loss", "sparse_categorical_crossentropy", "--no-shuffle")
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_of_another_kind_is_told_what_reads_it(place, name):
+    between, field, more, hint = TABLES[name]
+    said = place.refused(*table(place, between, field), *more)
+    assert hint in said, said
+
+
+@pytest.mark.parametrize("between, more", [(";", ("--delimiter", ";")), ("\t", ("--delimiter", "tab")), (",", ("--missing", "2"))])
+def test_what_it_was_told_reads_the_table(place, between, more):
+    def losses(*command):
+        return re.findall(r'"loss":[^,}]*', place.run(*command, "--json", "--seed", 1).out)
+
+    plain = losses(*table(place, ",", "2"))
+    assert plain and losses(*table(place, between, "" if "--missing" in more else "2"), *more) == plain
+
+
+def test_a_first_line_of_numbers_is_a_record_if_asked_and_pointed_out_if_not(place):
+    (place / "t.csv").write_text("1,2,3,4\n" * 3)
+    said = place.try_run("predict", "m.yaml", "--data", "t.csv", "--output", "p.npy").err
+    assert "--no-header" in said and np.load(place / "p.npy").shape == (2, 3)
+    place.run("predict", "m.yaml", "--data", "t.csv", "--output", "p.npy", "--no-header")
+    assert np.load(place / "p.npy").shape == (3, 3)
 
 
 def test_bad_names_are_refused_before_training(place):

@@ -1,4 +1,7 @@
 """keras.ops inside of functional models: what a file calls gives Keras's numbers, types and masks."""
+import json
+import pathlib
+
 import pytest
 
 np = pytest.importorskip("numpy")
@@ -22,6 +25,8 @@ OF_FLOATS = {
     "squeeze": lambda x: [ops.squeeze(x[:, :1, :, None]), ops.squeeze(x[:, :1, :, None], axis=(1, 3)), ops.squeeze(x[:, :1], axis=1)],
     "where": lambda x: [ops.where(x > 0, x, 0.1 * x), ops.where(x > 0, 1.0, -1.0), ops.cast(ops.logical_xor(x > 0, x > 1), "int32")],
     "products": lambda x: [ops.einsum("bij,bkj->bik", x, x), ops.einsum("bij->bj", x), ops.einsum("bij,j->b", x, CONSTANT), ops.dot(x, CONSTANT), ops.tensordot(x, CONSTANT[:, None], axes=1)],
+    "equations": lambda x: [ops.einsum("...ij,...kj->...ik", x, x), ops.einsum("bij,j", x, CONSTANT), ops.einsum("bij,bkj,bkl->bil", x, x, x), ops.einsum("...j->...", x),
+                            ops.einsum("bij,j,b->i", x, CONSTANT, x[:, 0, 0]), ops.einsum("i...,...->...i", x, CONSTANT[:4, None] * CONSTANT)],
     "constants": lambda x: [x - CONSTANT, x + ops.arange(6, dtype="float32"), ops.matmul(x, CONSTANT[:, None])],
     "likes": lambda x: [ops.concatenate([x, ops.zeros_like(x)], axis=1), ops.ones_like(x) + x, ops.full_like(x, 3.0) * x, ops.normalize(x, axis=-1)],
     "types": lambda x: [ops.cast(x > 0, "int32"), ops.one_hot(ops.cast(ops.abs(x), "int32"), 8), ops.cast(ops.isfinite(x), "float32")],
@@ -142,6 +147,57 @@ def test_a_function_passes_no_mask_on(tool, tmp_path, name):
     for w in model.weights:
         w.assign(np.random.default_rng(1).normal(size=w.shape) * 0.5)
     compare(tool, model, words, tmp_path / "m.keras")
+
+
+GOLDENS = pathlib.Path(__file__).parents[2] / "golden" / "keras_files"
+
+
+def test_functions_of_tensorflow_become_functions_of_keras(tool, tmp_path):
+    """As a file of Keras 2 has them; the numbers against Keras 2 are in tests/keras_io/golden_test.cpp."""
+    with np.load(GOLDENS / "tf_keras_functions.npz") as golden:
+        tool.run("convert", GOLDENS / "tf_keras_functions.h5", tmp_path / "m.keras")
+        theirs = keras.models.load_model(tmp_path / "m.keras").predict([golden["x0"], golden["x1"]], verbose=0)
+        np.testing.assert_allclose(theirs, golden["y0"], rtol=1e-5, atol=1e-5)
+
+
+def old_functional(function, arguments):
+    """A Keras 2 model of one call of a TensorFlow function on 4 x 4 numbers."""
+    layers = [{"class_name": "InputLayer", "config": {"batch_input_shape": [None, 4, 4], "dtype": "float32", "name": "i"}, "name": "i", "inbound_nodes": []},
+              {"class_name": "TFOpLambda", "config": {"name": "m", "dtype": "float32", "function": function}, "name": "m", "inbound_nodes": [["i", 0, 0, arguments]]}]
+    return json.dumps({"class_name": "Functional", "config": {"name": "f", "layers": layers, "input_layers": [["i", 0, 0]], "output_layers": [["m", 0, 0]]}, "keras_version": "2.15.0"})
+
+
+@pytest.mark.parametrize("function, arguments, said", [("math.cumsum", {"axis": 1, "exclusive": True}, "'exclusive'"), ("gather", {"indices": [0], "axis": 1, "batch_dims": 1}, "'batch_dims'"),
+                                                       ("linalg.diag", {}, "linalg.diag, which is not known"), ("math.add", {}, "without its argument 'y'")])
+def test_an_argument_without_counterpart_is_refused_by_name(tool, tmp_path, function, arguments, said):
+    """Left out, it would give other numbers."""
+    (tmp_path / "m.json").write_text(old_functional(function, arguments))
+    with pytest.raises(tool.Error, match=said):
+        tool.predict(tmp_path / "m.json", [np.ones((2, 4, 4), "float32")])
+
+
+def test_a_product_with_one_side_turned_is_no_plain_product(tool, tmp_path):
+    x = np.random.default_rng(0).normal(size=(2, 4, 4)).astype("float32")
+    (tmp_path / "m.json").write_text(old_functional("linalg.matmul", {"b": ["i", 0, 0], "transpose_b": True}))
+    np.testing.assert_allclose(tool.predict(tmp_path / "m.json", [x])[0], x @ x.transpose(0, 2, 1), rtol=1e-5, atol=1e-6)
+
+
+def test_functions_in_old_files_open_in_keras(tool, tmp_path):
+    """Keras 3 leaves their modules out of an .h5, and finds a class in its own module alone."""
+    x = keras.Input((4, 6))
+    y = ops.concatenate([ops.softmax(x), ops.cast(ops.rsqrt(ops.abs(x) + 1.0), "float32"), ops.top_k(x, 6)[0], ops.one_hot(ops.argmax(x, axis=-1), 6)], axis=1)
+    model = keras.Model(x, y)
+    model.save(tmp_path / "m.h5")
+    tool.run("convert", tmp_path / "m.h5", tmp_path / "n.keras")
+    data = np.random.default_rng(0).normal(size=(2, 4, 6)).astype("float32")
+    np.testing.assert_allclose(keras.models.load_model(tmp_path / "n.keras").predict(data, verbose=0), model.predict(data, verbose=0), rtol=1e-5, atol=1e-6)
+
+
+def test_the_thresholded_relu_of_keras_2(tool, tmp_path):
+    layers = [{"class_name": "InputLayer", "config": {"batch_input_shape": [None, 5], "dtype": "float32", "name": "i"}}, {"class_name": "ThresholdedReLU", "config": {"name": "t", "theta": 0.3}}]
+    (tmp_path / "m.json").write_text(json.dumps({"class_name": "Sequential", "config": {"name": "s", "layers": layers}, "keras_version": "2.15.0"}))
+    x = np.array([[-1, 0.2, 0.3, 0.31, 2]], "float32")
+    np.testing.assert_array_equal(tool.predict(tmp_path / "m.json", [x])[0], np.where(x > 0.3, x, 0))
 
 
 def test_what_keras_writes_by_another_name_than_it_exports(tool, tmp_path):
