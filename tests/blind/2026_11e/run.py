@@ -14,5 +14,17 @@ for path in sorted(here.glob("env5_*.py")):
 for case in runner.lib.CASES.values():
     case.kind = case.kind.removeprefix("env5_")
 
+judge = runner.judge
+
+
+def judge_one_that_ran(case, diagnosis, *fix):
+    """A doctor that did not start has said nothing: neither "missed" nor "silent"."""
+    if diagnosis["status"] not in (0, 1, 2):
+        return {"case": case.name, "kind": case.kind, "verdict": f"the doctor did not run: {diagnosis['status']}", "said": diagnosis["said"]}
+    return judge(case, diagnosis, *fix)
+
+
+runner.judge = judge_one_that_ran
+
 if __name__ == "__main__":
     runner.main()
