@@ -1,5 +1,7 @@
 // Projects that their metadata allows together and that fail all the same, in a way that neither symbols nor
 // imports show: arguments that are no longer taken, entry points that are no longer a dict.
+#include "doctor/known_pairs.h"
+
 #include <optional>
 
 #include "doctor/commands.h"
@@ -62,7 +64,26 @@ std::optional<std::string> met(const Exam& exam, std::string_view text) {
                                                                      : std::nullopt;
 }
 
+// tf-keras has the first two numbers of the TensorFlow it belongs to, and a newer one would bring a newer
+// TensorFlow.
+void keep_tensorflow(const Exam& exam, Finding& f) {
+  const Distribution* tensorflow = find_project(exam.environment, "tensorflow");
+  if (f.installs.empty() || !f.installs[0].requirement.starts_with("tensorflow-hub") || !tensorflow) return;
+  const Version& v = *tensorflow->version;
+  f.installs.push_back({concat("tf-keras==", v.major(), ".", v.minor(), ".*"), "", false});
+}
+
 }  // namespace
+
+bool has_known_remedy(const Exam& exam, const Distribution& project) {
+  for (const Pair& pair : kPairs) {
+    const std::optional<Requirement> one = Requirement::parse(pair.one);
+    if (one && one->name == project.normal && pair.remedy.starts_with(one->name) && met(exam, pair.one) &&
+        met(exam, pair.other))
+      return true;
+  }
+  return false;
+}
 
 void find_known_pairs(const Exam& exam, Findings& findings) {
   for (const Pair& pair : kPairs) {
@@ -79,6 +100,7 @@ void find_known_pairs(const Exam& exam, Findings& findings) {
     if (!pair.variable.empty()) f.fix = set_command(exam, pair.variable, pair.value);
     if (pair.remedy.empty() && pair.variable.empty())
       f.removes = {Requirement::parse(std::string(pair.one))->name};
+    keep_tensorflow(exam, f);
     findings.push_back(f);
   }
 }

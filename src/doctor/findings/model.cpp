@@ -8,6 +8,7 @@
 #include "doctor/exam.h"
 #include "doctor/files.h"
 #include "doctor/formats/data_file.h"
+#include "doctor/formats/hdf5_attributes.h"
 #include "doctor/formats/mapped_file.h"
 #include "doctor/program_file.h"
 #include "doctor/model_file.h"
@@ -328,6 +329,23 @@ std::string lost_variables(const std::filesystem::path& folder) {
   return concat("variables/", kFirst, "00001");
 }
 
+// HDF5 marks a file while it is written, and clears the mark when it is closed.
+bool left_open(const Exam& exam, Findings& findings) {
+  const std::optional<MappedFile> file = MappedFile::open(exam.options.model);
+  if (!file || !is_open_for_writing(file->bytes())) return false;
+  findings.push_back(
+      {"",
+       Severity::error,
+       Sureness::certain,
+       concat(exam.options.model.filename().string(),
+              " was not closed by the program that wrote it, which ended before, or still runs"),
+       {exam.options.model.string()},
+       "OSError: Unable to open file (file is already open for write)",
+       concat("h5clear -s ", shell_word(exam.options.model),
+              "   # of the package hdf5-tools; if its writer has ended. Or an earlier checkpoint")});
+  return true;
+}
+
 // A folder that TensorFlow wrote; Keras 2 loads it, Keras 3 does not.
 void saved_model(const Exam& exam, Findings& findings) {
   const std::string folder = exam.options.model.filename().string();
@@ -360,7 +378,7 @@ void saved_model(const Exam& exam, Findings& findings) {
 void find_model(const Exam& exam, Findings& findings) {
   if (exam.options.model.empty()) return;
   if (is_there(exam.options.model / "saved_model.pb")) return saved_model(exam, findings);
-  if (is_program(exam.options.model) || judge_data(exam, findings)) return;
+  if (is_program(exam.options.model) || left_open(exam, findings) || judge_data(exam, findings)) return;
   if (is_no_model(exam.options.model)) {
     Finding f;
     f.what = concat(exam.options.model.filename().string(), " is no file whose kind the doctor knows");

@@ -109,7 +109,7 @@ def h_proj_lib_of_itself(c):
     c.install("rasterio==1.3.10", "numpy==1.26.4")
 
 
-@healthy(proof="import getpass; getpass.getuser(); import numpy", wrap=["setpriv", "--reuid", "54322", "--clear-groups"], env={"USER": "ada", "HOME": "{home}"})
+@healthy(proof="import getpass; getpass.getuser(); import numpy", wrap=["setpriv", "--reuid", "54322", "--clear-groups"], env={"USER": "ada", "HOME": "{home}", "LD_LIBRARY_PATH": "{root}/base/lib"})
 def h_container_user_with_a_name_in_the_variables(c):
     base_python(c)
     c.venv(base=c.root / "base/bin/python3.11")

@@ -53,7 +53,7 @@ def container_with_a_read_only_root(c):
 
 
 @broken("https://github.com/pytorch/pytorch/issues/140765", error="getpwuid|uid not found", cause=r"uid|passwd|user", level="warning", fix="USER or LOGNAME set, or an entry in /etc/passwd", fix_text=r"USER|LOGNAME|passwd",
-        proof="import getpass; getpass.getuser()", wrap=["setpriv", "--reuid", "54321", "--clear-groups"], env={"HOME": "/", "USER": None, "LOGNAME": None})
+        proof="import getpass; getpass.getuser()", wrap=["setpriv", "--reuid", "54321", "--clear-groups"], env={"HOME": "/", "USER": None, "LOGNAME": None, "LD_LIBRARY_PATH": "{root}/base/lib"})
 def container_user_without_a_name(c):
     """docker run --user 54321: PyTorch's inductor, Dask, MLflow ask who that is."""
     base_python(c)
