@@ -35,8 +35,9 @@ void run_check(const FindingFile& file, const Exam& exam, Findings& out) {
 
 // Checks that look at variables.
 bool reads_variables(std::string_view id) {
-  for (const std::string_view reader : {"tensorflow_mix", "keras_backend", "gpu_settings", "settings",
-                                        "python_path", "protobuf", "libc_too_old", "hidden_packages"}) {
+  for (const std::string_view reader :
+       {"tensorflow_mix", "keras_backend", "gpu_settings", "settings", "python_path", "protobuf",
+        "libc_too_old", "hidden_packages", "proj_data"}) {
     if (id == reader) return true;
   }
   return false;

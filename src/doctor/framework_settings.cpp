@@ -126,6 +126,38 @@ void compiler_flags(const Exam& exam, Findings& findings) {
   }
 }
 
+// PyTorch knows names that it registers itself, and modules.
+void torch_logs(const Exam& exam, Findings& findings) {
+  const std::string value(exam.system.variable("TORCH_LOGS"));
+  const fs::path file = exam.environment.locate("torch/_logging/_registrations.py");
+  const std::string known = file.empty() ? "" : read_text(file, 1u << 20).value_or("");
+  if (known.empty() || value.empty()) return;
+  for (std::string_view name : split(value, ",")) {
+    name = trim(name);
+    if (!name.empty() && (name[0] == '+' || name[0] == '-')) name.remove_prefix(1);
+    const std::string_view top = name.substr(0, name.find('.'));
+    if (name == "all" || contains(known, concat("\"", name, "\"")) || exam.environment.path.find(top))
+      continue;
+    add_setting(exam, Severity::error, "TORCH_LOGS",
+                concat("TORCH_LOGS has a name that PyTorch does not know: ", name),
+                "ValueError: Invalid log settings, at import torch", findings);
+    findings.back().evidence.push_back("known are \"all\", \"+dynamo\" and others, and names of modules");
+    return;
+  }
+}
+
+// python -OO leaves docstrings out, of which TensorFlow makes its lists of names.
+void without_docstrings(const Exam& exam, Findings& findings) {
+  const std::string_view level = exam.system.variable("PYTHONOPTIMIZE");
+  const fs::path file = exam.environment.locate("tensorflow/python/util/all_util.py");
+  if (level.empty() || !is_digit(level[0]) || level == "0" || level == "1" || file.empty()) return;
+  if (!contains(read_text(file, 1u << 18).value_or(""), "(doc_module.__doc__)")) return;
+  add_setting(
+      exam, Severity::error, "PYTHONOPTIMIZE",
+      concat("PYTHONOPTIMIZE=", level, " leaves out docstrings, without which TensorFlow is not imported"),
+      "TypeError: expected string or bytes-like object, got 'NoneType', at import tensorflow", findings);
+}
+
 }  // namespace
 
 void framework_settings(const Exam& exam, Findings& findings) {
@@ -133,6 +165,8 @@ void framework_settings(const Exam& exam, Findings& findings) {
   jax_platforms(exam, findings);
   numpy_features(exam, findings);
   compiler_flags(exam, findings);
+  torch_logs(exam, findings);
+  without_docstrings(exam, findings);
 }
 
 }  // namespace plimsoll::doctor

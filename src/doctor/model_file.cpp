@@ -104,6 +104,19 @@ void collect_own_functions(const nlohmann::json& config, std::vector<std::string
   }
 }
 
+// "loss": "mse", or a list or an object of such names, one for each output.
+void collect_short_losses(const nlohmann::json& config, std::vector<std::string>& out) {
+  const auto loss = config.find("loss");
+  if (loss == config.end()) return;
+  const auto add = [&](const nlohmann::json& name) {
+    for (const std::string_view known : {"bce", "kld", "mae", "mape", "mse", "msle"}) {
+      if (name.is_string() && lower_case(name.get<std::string>()) == known) out.push_back(name);
+    }
+  };
+  add(*loss);
+  for (const auto& item : loss->is_structured() ? *loss : nlohmann::json::array()) add(item);
+}
+
 // The weights inside an archive: their checksum, where that is quickly had, and their end.
 void check_weights(const ZipReader& zip) {
   const ZipReader::Member* const weights = zip.find("model.weights.h5");
@@ -150,6 +163,11 @@ ModelFile read_h5(Bytes bytes) {
     model.format = ModelFile::Format::weights;
   } else {
     collect_layers(parse(config->second, "model_config"), model.layers);
+  }
+  if (const auto training = root.text.find("training_config");
+      training != root.text.end() && !training->second.empty()) {
+    const nlohmann::json compiled = parse(training->second, "training_config");
+    if (compiled.is_object()) collect_short_losses(compiled, model.short_losses);
   }
   return model;
 }

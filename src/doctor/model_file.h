@@ -24,6 +24,7 @@ struct ModelFile {
   std::optional<Version> version;
   std::string backend;
   std::vector<Layer> layers;
+  std::vector<std::string> short_losses;   // of an .h5 compiled with loss="mse"
   std::vector<std::string> own_functions;  // of its author, in what it was compiled with: losses, metrics
 };
 

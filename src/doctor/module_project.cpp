@@ -68,6 +68,15 @@ std::string project_with(std::string_view module) {
   return std::string(module);
 }
 
+const Distribution* find_project(const Environment& environment, std::string_view name) {
+  if (const Distribution* found = environment.find(name)) return found;
+  if (name != "tensorflow") return nullptr;
+  for (const char* other : {"tensorflow-cpu", "tensorflow-macos", "tensorflow-gpu", "tensorflow-intel"}) {
+    if (const Distribution* found = environment.find(other)) return found;
+  }
+  return nullptr;
+}
+
 const Distribution* owner_of(const Environment& e, const fs::path& file) {
   for (const Distribution& d : e.distributions) {
     const std::string inner = file.lexically_relative(d.site).string();

@@ -10,6 +10,9 @@ namespace plimsoll::doctor {
 
 // The requirement that brings a module, or the module's own name: "scikit-learn" for sklearn.
 std::string project_with(std::string_view module);
+// The project of this name, or another one that brings the same: tensorflow-cpu for tensorflow. Null:
+// neither.
+const Distribution* find_project(const Environment& environment, std::string_view name);
 // The project whose RECORD lists the file; null if none does.
 const Distribution* owner_of(const Environment& environment, const std::filesystem::path& file);
 

@@ -48,6 +48,9 @@ bool variable_matters(std::string_view name) {
                                        "HF_HUB_CACHE",
                                        "HF_HUB_ENABLE_HF_TRANSFER",
                                        "NLTK_DATA",
+                                       "PROJ_LIB",
+                                       "SM_FRAMEWORK",
+                                       "PROJ_DATA",
                                        "SETUPTOOLS_USE_DISTUTILS"}) {
     if (name == exact) return true;
   }

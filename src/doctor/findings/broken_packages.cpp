@@ -1,7 +1,9 @@
 // Packages that are no longer what their RECORD says was installed: half removed, overwritten, cut off.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -41,6 +43,14 @@ bool is_slimmed(std::string_view path) {
 // Those, and what tools rewrite or no import needs, as a rule: data.
 bool dispensable(std::string_view path) {
   return is_slimmed(path) || (!path.ends_with(".py") && !is_native(path));
+}
+
+// Pages and templates that Jupyter serves: they lie beside the packages, and it does not start without.
+bool is_served(std::string_view path) {
+  return path.starts_with("../") &&
+         (contains(path, "share/jupyter/nbconvert/templates/") ||
+          contains(path, "share/jupyter/lab/static/") || contains(path, "share/jupyter/lab/themes/") ||
+          contains(path, "share/jupyter/lab/schemas/"));
 }
 
 // Whether a word of a path stands between quotes: "cacert.pem", 'mpl-data/'.
@@ -93,7 +103,7 @@ bool is_empty_init(const RecordRow& row) { return row.size == 0 && row.path.ends
 
 struct Check {
   std::vector<std::string> gone, gone_dispensable, resized;
-  std::vector<std::string> gone_data;  // that its Python files name
+  std::vector<std::string> gone_data;  // that its Python files name, or that Jupyter serves
   std::vector<std::string> unusable;   // that Python cannot compile, or that hold nothing any more
   std::vector<std::string> forbidden;  // in a folder that may not be entered
   size_t present = 0, counted = 0;
@@ -144,6 +154,8 @@ Check check(const Distribution& d) {
   }
   ask_debian(d, c);
   if (c.present > 0) c.gone_data = named_in_sources(d, c.gone_dispensable);
+  std::copy_if(c.gone_dispensable.begin(), c.gone_dispensable.end(), std::back_inserter(c.gone_data),
+               is_served);
   return c;
 }
 

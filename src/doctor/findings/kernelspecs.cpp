@@ -28,6 +28,9 @@ bool has_ipykernel(const fs::path& program) {
   return !is_there(prefix / "pyvenv.cfg") && !is_there(prefix / "conda-meta");
 }
 
+// C:\Users\ada\python.exe: the kernel.json came from another system, in a home folder that is synchronised.
+bool is_of_windows(std::string_view program) { return program.ends_with(".exe") || contains(program, "\\"); }
+
 // Whether `python -m module` finds what it is to run, as far as that can be seen.
 bool can_run(const Environment& e, const std::string& module) {
   const size_t dot = module.find('.');
@@ -91,6 +94,10 @@ void judge(const Exam& exam, const KernelSpec& spec, Findings& findings) {
         "Jupyter does not offer it, or fails to start it", spec.of_environment ? again : remove);
   } else if (!spec.no_texts.empty()) {
     variables_as_texts(exam, spec, name, findings);
+  } else if (is_of_windows(spec.program)) {
+    add(spec.of_environment ? Severity::error : Severity::warning,
+        concat("The Jupyter kernel \"", name, "\" starts a program of Windows: ", spec.program),
+        "FileNotFoundError when it is started", spec.of_environment ? again : remove);
   } else if (!contains(spec.program, "/")) {
     return;  // looked up on PATH, or replaced by Jupyter with its own interpreter
   } else if (!is_there(spec.program)) {

@@ -1,5 +1,6 @@
 // The model file given: who wrote it, whether this environment loads it, what to do if not.
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <set>
 
@@ -7,6 +8,7 @@
 #include "doctor/exam.h"
 #include "doctor/files.h"
 #include "doctor/formats/data_file.h"
+#include "doctor/formats/hdf5_attributes.h"
 #include "doctor/formats/mapped_file.h"
 #include "doctor/program_file.h"
 #include "doctor/model_file.h"
@@ -197,6 +199,15 @@ class Judge {
       add(Severity::note, Sureness::certain, concat(file_, " uses classes of its author"), {listed(custom)},
           "They must be imported before it is loaded.", by_author);
     }
+    if (!model_.short_losses.empty() && keras_major() >= 3) {
+      const std::string& name = model_.short_losses.front();
+      add(Severity::error, Sureness::certain,
+          concat(file_, " was compiled with loss='", name, "', a short name that ", keras_->shown(),
+                 " does not find in an .h5"),
+          {}, concat("TypeError or ValueError: Could not locate function '", name, "'"),
+          concat("keras.models.load_model(path, compile=False)   # then compile it again, and save it as "
+                 ".keras"));
+    }
     if (!model_.own_functions.empty()) {
       add(Severity::warning, Sureness::likely,
           concat(file_, " was compiled with functions of its author: ", some_of(model_.own_functions)), {},
@@ -294,8 +305,61 @@ bool judge_data(const Exam& exam, Findings& findings) {
   return true;
 }
 
+// The first file of a SavedModel's variables that is not there: they lie beside the graph, in an index and
+// some files of numbers. Empty if none is lost, or the graph has no variables.
+std::string lost_variables(const std::filesystem::path& folder) {
+  const std::optional<MappedFile> graph = MappedFile::open(folder / "saved_model.pb");
+  if (!graph || !contains(graph->bytes().text(), "VarHandleOp")) return "";
+  if (!is_there(folder / "variables/variables.index")) return "variables/variables.index";
+  constexpr std::string_view kFirst = "variables.data-00000-of-";
+  for (const std::filesystem::path& file : list_folder(folder / "variables")) {
+    const std::string name = file.filename().string();
+    const size_t of = name.rfind("-of-");
+    if (!name.starts_with("variables.data-") || of == std::string::npos) continue;
+    const std::string count = name.substr(of + 4);
+    for (size_t i = 0; i < 1000 && i < std::strtoul(count.c_str(), nullptr, 10); ++i) {
+      const std::string number = std::to_string(i);
+      const std::string shard =
+          concat("variables/variables.data-", std::string(5 - std::min<size_t>(5, number.size()), '0'),
+                 number, "-of-", count);
+      if (!is_there(folder / shard)) return shard;
+    }
+    return "";
+  }
+  return concat("variables/", kFirst, "00001");
+}
+
+// HDF5 marks a file while it is written, and clears the mark when it is closed.
+bool left_open(const Exam& exam, Findings& findings) {
+  const std::optional<MappedFile> file = MappedFile::open(exam.options.model);
+  if (!file || !is_open_for_writing(file->bytes())) return false;
+  findings.push_back(
+      {"",
+       Severity::error,
+       Sureness::certain,
+       concat(exam.options.model.filename().string(),
+              " was not closed by the program that wrote it, which ended before, or still runs"),
+       {exam.options.model.string()},
+       "OSError: Unable to open file (file is already open for write)",
+       concat("h5clear -s ", shell_word(exam.options.model),
+              "   # of the package hdf5-tools; if its writer has ended. Or an earlier checkpoint")});
+  return true;
+}
+
 // A folder that TensorFlow wrote; Keras 2 loads it, Keras 3 does not.
 void saved_model(const Exam& exam, Findings& findings) {
+  const std::string folder = exam.options.model.filename().string();
+  if (const std::string lost = lost_variables(exam.options.model); !lost.empty()) {
+    findings.push_back(
+        {"",
+         Severity::error,
+         Sureness::certain,
+         concat(folder, " is a SavedModel without its variables: ", lost, " is not there"),
+         {(exam.options.model / lost).string()},
+         "NotFoundError: Could not find variables, or Op type not registered, when it is loaded",
+         "Copy the whole folder again, the folder variables in it too (.gitignore may leave it out)."});
+    return;
+  }
   const Distribution* keras = exam.environment.find("keras");
   if (!keras || !keras->version || keras->version->major() < 3) return;
   findings.push_back({"",
@@ -314,7 +378,7 @@ void saved_model(const Exam& exam, Findings& findings) {
 void find_model(const Exam& exam, Findings& findings) {
   if (exam.options.model.empty()) return;
   if (is_there(exam.options.model / "saved_model.pb")) return saved_model(exam, findings);
-  if (is_program(exam.options.model) || judge_data(exam, findings)) return;
+  if (is_program(exam.options.model) || left_open(exam, findings) || judge_data(exam, findings)) return;
   if (is_no_model(exam.options.model)) {
     Finding f;
     f.what = concat(exam.options.model.filename().string(), " is no file whose kind the doctor knows");

@@ -1,5 +1,6 @@
 // The program or notebook given: imports and names in it that this environment does not have.
 #include "doctor/program_file.h"
+#include "doctor/program_needs.h"
 
 #include "doctor/commands.h"
 #include "doctor/exam.h"
@@ -42,12 +43,17 @@ std::string replacement_of(const std::string& name) {
       {"scipy.misc.imread", "imageio.v2.imread"},
       {"scipy.integrate.simps", "scipy.integrate.simpson"},
       {"scipy.integrate.trapz", "scipy.integrate.trapezoid"},
+      {"PIL.Image.ANTIALIAS", "PIL.Image.LANCZOS"},
       {"matplotlib.cm.get_cmap", "matplotlib.colormaps[name]"},
       {"collections.Mapping", "collections.abc.Mapping"},
       {"collections.Iterable", "collections.abc.Iterable"}};
   for (const auto& [old, now] : known) {
     if (old == name) return std::string(now);
   }
+  if (name.starts_with("tensorflow.") && removed_name(name, 0).requirement == "tensorflow<2" &&
+      !name.starts_with("tensorflow.contrib"))
+    return concat("tensorflow.compat.v1", name.substr(10),
+                  " (after tensorflow.compat.v1.disable_v2_behavior())");
   return "";
 }
 
@@ -108,9 +114,9 @@ Finding describe(const Exam& exam, const BrokenImport& b) {
 
 void find_program(const Exam& exam, Findings& findings) {
   if (exam.options.model.empty() || !is_program(exam.options.model)) return;
-  std::string source;
+  Program program;
   try {
-    source = read_program(exam.options.model);
+    program = read_program(exam.options.model);
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::bad_file) throw;
     findings.push_back({"",
@@ -124,12 +130,14 @@ void find_program(const Exam& exam, Findings& findings) {
   }
   const std::string shown = "<program>";
   ImportFollower follower(exam.environment, lost_standard_parts(exam));
-  follower.start_program(shown, exam.options.model, source);
+  follower.start_program(shown, exam.options.model, program.source);
   const std::filesystem::path folder = std::filesystem::absolute(exam.options.model).parent_path();
   for (const BrokenImport& b : follower.broken()) {
     const bool beside = is_there(folder / b.module) || is_there(folder / (b.module + ".py"));
     if (b.package == shown && !beside) findings.push_back(describe(exam, b));
   }
+  needs_of_program(exam, program.source, findings);
+  kernel_of_notebook(exam, program.kernel, findings);
   if (findings.empty()) {
     Finding f;
     f.what = concat(exam.options.model.filename().string(), " uses nothing that is known to be missing here");

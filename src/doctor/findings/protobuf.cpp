@@ -6,6 +6,8 @@
 
 #include "doctor/commands.h"
 #include "doctor/exam.h"
+#include "doctor/known_pairs.h"
+#include "doctor/module_project.h"
 #include "doctor/formats/mapped_file.h"
 #include "doctor/parallel.h"
 #include "doctor/python/text.h"
@@ -58,6 +60,27 @@ bool requires_protobuf(const Distribution& d) {
          });
 }
 
+// Whether the TensorFlow that is installed, if one is, takes this version of protobuf.
+bool is_taken_by_tensorflow(const Environment& e, const Version& version) {
+  const Distribution* tensorflow = find_project(e, "tensorflow");
+  if (!tensorflow) return true;
+  return std::none_of(
+      tensorflow->requires_dist.begin(), tensorflow->requires_dist.end(), [&](const Requirement& r) {
+        const bool applies = r.marker.empty() || marker_holds(r.marker, e.markers).value_or(false);
+        return applies && normal_name(r.name) == "protobuf" && !r.specifiers.contains(version);
+      });
+}
+
+// A newer runtime. TensorFlow is not changed for its sake: where it forbids one, an older release of the
+// project with the generated code is the remedy.
+std::vector<Finding::Install> remedy_for_newer(const Exam& exam, const Distribution& owner,
+                                               const Version& wanted, const Distribution& runtime) {
+  if (is_taken_by_tensorflow(exam.environment, wanted) || !owner.version)
+    return {{concat("protobuf>=", wanted.text()), "", false}};
+  return {{concat(owner.name, "<", owner.version_text), "", false},
+          {concat("protobuf==", runtime.version_text), "", false}};
+}
+
 void check_generated(const Exam& exam, const Distribution& runtime, Findings& findings) {
   std::map<const Distribution*, std::vector<const Generated*>> newer, older;
   const std::vector<Generated> all = all_generated(exam.environment);
@@ -77,10 +100,10 @@ void check_generated(const Exam& exam, const Distribution& runtime, Findings& fi
                         {concat(files.size(), " files, such as ", files.front()->path)},
                         "VersionError: Detected incompatible Protobuf Gencode/Runtime versions",
                         "",
-                        {{concat("protobuf>=", version), "", false}}});
+                        remedy_for_newer(exam, *owner, *files.front()->version, runtime)});
   }
   for (const auto& [owner, files] : older) {
-    if (pure_python) continue;
+    if (pure_python || has_known_remedy(exam, *owner)) continue;
     findings.push_back(
         {"",
          requires_protobuf(*owner) ? Severity::error : Severity::note,

@@ -6,6 +6,7 @@
 #include "doctor/exam.h"
 #include "doctor/files.h"
 #include "doctor/formats/mapped_file.h"
+#include "doctor/python/import_follower.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
 
@@ -30,6 +31,27 @@ bool is_of_other_venv(const std::filesystem::path& interpreter, const Environmen
   return is_there(prefix / "pyvenv.cfg") && real_path(prefix) != real_path(e.prefix);
 }
 
+// Programs that an older pip wrote, or a script of someone's own, for a function that pip has no more.
+void old_pip(const Exam& exam, const std::filesystem::path& file, Findings& findings) {
+  const std::string name = file.filename().string();
+  if (!name.starts_with("pip") || !exam.environment.find("pip")) return;
+  ImportFollower follower(exam.environment);
+  follower.start_program("<script>", file, read_text(file, 1u << 16).value_or(""));
+  for (const BrokenImport& b : follower.broken()) {
+    if (b.module != "pip" && !b.module.starts_with("pip.")) continue;
+    Finding f;
+    f.severity = Severity::warning;
+    f.what =
+        concat("The program ", name, " is not of this environment's ", exam.environment.find("pip")->shown(),
+               ": it wants ", b.name.empty() ? b.module : concat(b.name, " of ", b.module));
+    f.evidence = {file.string()};
+    f.leads_to = concat("ImportError: cannot import name '", b.name, "', at each call of ", name);
+    f.fix = concat(shell_word(exam.environment.python), " -m pip install --force-reinstall pip");
+    findings.push_back(f);
+    return;
+  }
+}
+
 }  // namespace
 
 void find_scripts(const Exam& exam, Findings& findings) {
@@ -41,6 +63,7 @@ void find_scripts(const Exam& exam, Findings& findings) {
     const std::string interpreter = interpreter_of(read_text(file, 512).value_or(""));
     if (!interpreter.starts_with('/') || !contains(interpreter, "python")) continue;
     ++all;
+    old_pip(exam, file, findings);
     if (!is_there(interpreter) || is_of_other_venv(interpreter, exam.environment))
       lost[interpreter].push_back(file.filename().string());
   }

@@ -100,11 +100,24 @@ void warnings(const Exam& exam, Findings& findings) {
   }
 }
 
+// GNOME and others write socks://, which httpx refuses whatever is installed.
+void unknown_proxy(const Exam& exam, const char* name, std::string_view kind, Findings& findings) {
+  if (!exam.environment.find("httpx") || is_one_of(kind, {"socks5", "socks5h"})) return;
+  add_setting(exam, Severity::warning, name,
+              concat(name, " names a proxy of the kind ", kind, "://, which httpx does not know"),
+              concat("ValueError: Unknown scheme for proxy URL, from httpx.Client() and what is built on it: "
+                     "openai, gradio, jupyterlab"),
+              findings);
+  findings.back().fix = concat("export ", name, "=\"socks5${", name, "#", kind, "}\"   # or: unset ", name);
+}
+
 // SOCKS needs a module that neither requests nor httpx requires.
 void proxies(const Exam& exam, Findings& findings) {
   for (const char* name :
        {"ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "all_proxy", "https_proxy", "http_proxy"}) {
-    if (!exam.system.variable(name).starts_with("socks")) continue;
+    const std::string_view kind = exam.system.variable(name);
+    if (!kind.starts_with("socks")) continue;
+    unknown_proxy(exam, name, kind.substr(0, kind.find(':')), findings);
     for (const auto& [user, module, project] :
          {std::tuple("requests", "socks", "PySocks"), std::tuple("httpx", "socksio", "socksio")}) {
       if (!exam.environment.find(user) || exam.environment.path.find(module)) continue;

@@ -163,6 +163,13 @@ std::optional<uint64_t> find_superblock(Bytes file) {
 
 bool looks_like_hdf5(Bytes file) { return find_superblock(file).has_value(); }
 
+bool is_open_for_writing(Bytes file) {
+  const std::optional<uint64_t> start = find_superblock(file);
+  if (!start || !file.has(*start, 12)) return false;
+  constexpr uint8_t kWriting = 1, kWritingShared = 4;  // SWMR
+  return file.u8(*start + 8) == 3 && (file.u8(*start + 11) & (kWriting | kWritingShared)) == kWriting;
+}
+
 Hdf5Root read_hdf5_root(Bytes file) {
   const std::optional<uint64_t> start = find_superblock(file);
   if (!start) fail(ErrorKind::bad_file, "hdf5", "expected an HDF5 file");

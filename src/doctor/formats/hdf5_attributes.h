@@ -15,6 +15,8 @@ struct Hdf5Root {
 };
 
 bool looks_like_hdf5(Bytes file);
+// Whether its writer has not closed it, which newer files tell (superblock 3): libhdf5 refuses to read it.
+bool is_open_for_writing(Bytes file);
 // Throws Error{bad_file} if the file is cut off, garbled or no HDF5 file.
 Hdf5Root read_hdf5_root(Bytes file);
 

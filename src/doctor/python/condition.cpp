@@ -157,7 +157,7 @@ std::optional<bool> decide_part(std::string_view text, const SourceReader& reade
   const auto c = comparison(text);
   if (c && (c->left.starts_with("sys.version_info") || c->left.starts_with("version_info")))
     return version_condition(*c, reader);
-  if (c && c->left == "__name__" && c->op == "==") return false;
+  if (c && c->left == "__name__" && c->op == "==") return reader.program;
   return std::nullopt;
 }
 

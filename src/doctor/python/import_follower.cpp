@@ -4,6 +4,7 @@
 
 #include "doctor/files.h"
 #include "doctor/formats/mapped_file.h"
+#include "doctor/module_project.h"
 #include "doctor/parallel.h"
 #include "doctor/python/dataclass_defaults.h"
 #include "doctor/python/text.h"
@@ -86,9 +87,10 @@ std::set<std::string, std::less<>> expired_numpy_names(const Environment& e) {
   return names;
 }
 
-ImportFollower::Read ImportFollower::read_text_of(std::string_view text) const {
+ImportFollower::Read ImportFollower::read_text_of(std::string_view text, bool program) const {
   Read result;
-  result.source = read_source(text, {environment_.major, environment_.minor, environment_.is_macos, true});
+  result.source =
+      read_source(text, {environment_.major, environment_.minor, environment_.is_macos, true, program});
   // Python 3.12 asks import hooks by find_spec alone.
   result.old_finder = environment_.minor >= 12 && contains(text, "sys.meta_path") &&
                       contains(text, "def find_module(") && !contains(text, "find_spec");
@@ -104,7 +106,7 @@ ImportFollower::Read ImportFollower::read(const fs::path& path) const {
 }
 
 void ImportFollower::start_program(const std::string& shown, const fs::path& path, std::string_view source) {
-  follow_all({shown, path.parent_path() / shown, path}, read_text_of(source));
+  follow_all({shown, path.parent_path() / shown, path}, read_text_of(source, true));
 }
 
 void ImportFollower::follow_all(const File& file, const Read& reading) {
@@ -431,7 +433,7 @@ bool ImportFollower::is_expired(const std::string& module, const std::string& na
 bool ImportFollower::is_removed(const std::string& dotted) const {
   const RemovedName removed = removed_name(dotted, environment_.minor);
   const auto had = removed.requirement.empty() ? std::nullopt : Requirement::parse(removed.requirement);
-  const Distribution* d = had ? environment_.find(normal_name(had->name)) : nullptr;
+  const Distribution* d = had ? find_project(environment_, normal_name(had->name)) : nullptr;
   return d && d->version && !had->specifiers.contains(*d->version);
 }
 
@@ -448,6 +450,7 @@ bool ImportFollower::has_import_hook(const fs::path& folder) {
   const auto [known, fresh] = hooks_.try_emplace(folder.string(), false);
   if (!fresh) return known->second;
   for (const fs::path& file : list_folder(folder)) {
+    if (contains(file.stem().string(), "-")) continue;  // no module: pip's __pip-runner__.py
     if (file.extension() == ".py" && contains(read_text(file, kLongestFile).value_or(""), "meta_path"))
       known->second = true;
   }

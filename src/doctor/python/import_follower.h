@@ -71,7 +71,7 @@ class ImportFollower {
   };
 
   Read read(const std::filesystem::path& path) const;
-  Read read_text_of(std::string_view text) const;
+  Read read_text_of(std::string_view text, bool program = false) const;
   void follow_all(const File& file, const Read& reading);
   void visit(const File& file);
   void visit_package(const std::string& name, const File& by);

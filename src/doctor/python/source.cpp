@@ -158,12 +158,14 @@ class Walk {
     int tried = -1, fallback = -1, depth = 0;
     bool in_class = false, insisted = false;
   };
-  // Functions at the margin, by name: these the file itself may call.
+  // Functions at the margin, by name: these the file itself may call. Classes too, of a program.
   void find_functions() {
     for (size_t i = 0; i < lines_.size(); ++i) {
-      if (lines_[i].indent != 0 || !lines_[i].text.starts_with("def ")) continue;
-      const std::string_view rest = lines_[i].text.substr(4);
-      functions_[std::string(rest.substr(0, rest.find('(')))] = i;
+      const std::string_view text = lines_[i].text;
+      const bool function = text.starts_with("def "), made = reader_.program && text.starts_with("class ");
+      if (lines_[i].indent != 0 || (!function && !made)) continue;
+      const std::string_view rest = text.substr(function ? 4 : 6);
+      functions_[std::string(trim(rest.substr(0, rest.find_first_of("(:"))))] = i;
     }
   }
 
@@ -331,6 +333,7 @@ class Walk {
   bool simple(std::string_view text, const Context& c) {
     for (const std::string_view part : split(text, ";")) {
       const std::string_view one = trim(part), word = keyword_of(one);
+      if (word == "return") expression(trim(one.substr(6)), c);
       if (is_leaving(word) || word == "raise") return false;
       if (word == "import" || word == "from" || one.starts_with("from.")) {
         const size_t first = reading_.imports.size();
@@ -341,8 +344,10 @@ class Walk {
           reading_.imports[k].insisted = c.insisted;
           reading_.imports[k].all_caught = c.caught.imports && c.caught.attributes;
         }
-      } else if (!is_one_of(word, {"del", "assert", "global", "nonlocal", "pass", "print", "yield", "await",
-                                   "type", "if", "for", "while"})) {
+      } else if (word == "print" && !reader_.program) {
+        continue;  // what packages print at import, if anything
+      } else if (!is_one_of(word, {"del", "assert", "global", "nonlocal", "pass", "yield", "await", "type",
+                                   "if", "for", "while"})) {
         expression(one, c);
       }
     }
@@ -402,8 +407,18 @@ class Walk {
       if (found == functions_.end()) return;
       const size_t line = found->second;
       functions_.erase(found);
-      call(line, c);
+      if (lines_[line].text.starts_with("class "))
+        call_methods(line, c);
+      else
+        call(line, c);
     });
+  }
+
+  void call_methods(size_t line, const Context& c) {
+    const size_t end = lines_.block_end(line);
+    for (size_t i = line + 1; i < end; ++i) {
+      if (lines_[i].indent == lines_[line + 1].indent && lines_[i].text.starts_with("def ")) call(i, c);
+    }
   }
 
   void call(size_t line, Context c) {

@@ -1,6 +1,7 @@
 // What a Python file does whenever it is imported, from its text alone: the import statements and the
 // expressions that always run, in functions too that the file calls itself. What stands under conditions that
-// cannot be told, or in functions that nobody calls, may not run and is left out.
+// cannot be told, or in functions that nobody calls, may not run and is left out. Of a program the methods of
+// classes that it makes objects of count as called.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +40,7 @@ struct SourceReader {
   uint64_t major = 3, minor = 11;
   bool is_macos = false;
   bool with_chains = true;  // also the dotted names
+  bool program = false;     // it is run, not imported: __name__ is "__main__"
 };
 SourceReading read_source(std::string_view source, const SourceReader& reader);
 

@@ -47,6 +47,24 @@ TEST(Source, FindsNamesThatAreLookedUpWheneverItIsImported) {
   EXPECT_EQ(chains("x = a.b(c.d)[e.f]\nx.y = g.h\nx: t.U\nx: t.U = i.j\n"), "a.b c.d e.f g.h i.j ");
 }
 
+TEST(Source, ReadsAProgramAsItIsRun) {
+  const auto run = [](std::string_view source) {
+    std::string out;
+    for (const std::string& chain : read_source(source, {.program = true}).chains) out += chain + " ";
+    return out;
+  };
+  const std::string_view guarded =
+      "def f(x):\n  return a.b(x)\ndef g():\n  return c.d\nif __name__ == '__main__':\n  print(f(1))\n";
+  EXPECT_EQ(run(guarded), "a.b ");
+  EXPECT_EQ(chains(guarded), "");
+  const std::string_view model =
+      "class Net(n.M):\n  def go(self):\n    return p.q\nclass Other:\n  def go(self):\n    r.s()\nm = "
+      "Net()\n";
+  EXPECT_EQ(run(model), "n.M p.q ");
+  EXPECT_EQ(chains(model), "n.M ");
+  EXPECT_EQ(chains("def f():\n  return a.b\nx = f()\n"), "a.b ");
+}
+
 TEST(Source, PassesOverNamesThatMayNotBeLookedUp) {
   EXPECT_EQ(chains("x = a.b if c.d else e.f\ny = lambda: a.b\nz = a.b or c.d\nif a.b: c.d()\n"), "");
   EXPECT_EQ(chains("def f():\n  return a.b\nx = [a.b for a in c.d]\nprint(a.b)\ndel a.b\n"), "");

@@ -8,6 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import broken_blind_e  # noqa: E402
 import maker  # noqa: E402
 
 CASES = []
@@ -100,6 +101,22 @@ def program_with_boston_housing(env):
     script = env.folder / "train.py"
     script.write_text("from sklearn.datasets import load_boston\n")
     env.arguments = [str(script)]
+
+
+@fix("protobuf", r"'tables-metadata<1\.21\.0'", "protobuf>=6")
+def generated_code_newer_than_a_framework_takes(env):
+    broken_blind_e.metadata_files(env, "protobuf<5,>=3.20")
+
+
+@fix("protobuf", r"protobuf>=6\.31\.1", "tables-metadata<")
+def generated_code_newer_than_the_runtime_alone(env):
+    broken_blind_e.metadata_files(env, "protobuf>=3.20")
+
+
+@fix("known_pairs", r"'tensorflow-hub>=0\.16\.1'.*'tf-keras==2\.17\.\*'|'tf-keras==2\.17\.\*'.*'tensorflow-hub>=0\.16\.1'", "protobuf<3")
+def hub_that_keeps_its_tensorflow(env):
+    env.package("tensorflow-cpu", "2.17.0")
+    env.package("tensorflow-hub", "0.12.0")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
