@@ -1,9 +1,12 @@
 # A small denoising diffusion model: the loss is computed in compute_loss, sampling is a loop over predict
 import math
+import tempfile
 
 import keras
 import numpy as np
 from keras import layers, ops
+
+FOLDER = tempfile.mkdtemp()
 
 rng = np.random.default_rng(3)
 T = 20
@@ -95,6 +98,6 @@ for t in reversed(range(0, T, 4)):  # DDIM
     start = np.clip((x - np.sqrt(1 - bar) * eps) / np.sqrt(bar), -1, 1)
     x = np.sqrt(before) * start + np.sqrt(1 - before) * eps
 print(x.shape, np.round(x[0, :2, :3, 0], 3))
-net.save("/tmp/ddpm_unet.keras")
-again = keras.models.load_model("/tmp/ddpm_unet.keras")
+net.save(FOLDER + "/ddpm_unet.keras")
+again = keras.models.load_model(FOLDER + "/ddpm_unet.keras")
 print(np.abs(again.predict([x, np.zeros((4, 1), "int32")], verbose=0) - net.predict([x, np.zeros((4, 1), "int32")], verbose=0)).max() < 1e-6)

@@ -1,7 +1,11 @@
 # Every loss with each reduction, weights and label smoothing; own losses by function and by class, saved by name
+import tempfile
+
 import keras
 import numpy as np
 from keras import losses, ops
+
+FOLDER = tempfile.mkdtemp()
 
 rng = np.random.default_rng(8)
 p = rng.uniform(0.05, 0.95, (4, 3)).astype("float32")
@@ -70,7 +74,7 @@ for loss in (WeightedMSE(3.0), rmsle, quantile(0.9), "log_cosh", losses.Huber(0.
     h = model.fit(x, y, sample_weight=np.linspace(0.1, 2, 30).astype("float32"), epochs=3, batch_size=10, shuffle=False, verbose=0)
     print([f"{v:.5f}" for v in h.history["loss"] + h.history["mae"]])
     if isinstance(loss, WeightedMSE) or loss is rmsle:
-        model.save("/tmp/own_loss.keras")
-        again = keras.models.load_model("/tmp/own_loss.keras")
+        model.save(FOLDER + "/own_loss.keras")
+        again = keras.models.load_model(FOLDER + "/own_loss.keras")
         print(f"{again.evaluate(x, y, verbose=0)[0]:.5f}", getattr(again.loss, "weight", again.loss.__class__.__name__ if isinstance(again.loss, losses.Loss) else again.loss.__name__))
 print(losses.get("mse") is losses.mean_squared_error, losses.deserialize(losses.serialize(losses.Huber(0.2))).name, losses.get("huber").__name__)

@@ -1,7 +1,11 @@
 # A decoder-only transformer on characters: causal attention, tied head, generation token by token, saving
+import tempfile
+
 import keras
 import numpy as np
 from keras import layers, ops
+
+FOLDER = tempfile.mkdtemp()
 
 text = "the quick brown fox jumps over the lazy dog. " * 12
 chars = sorted(set(text))
@@ -97,8 +101,8 @@ def generate(model, prompt, n):
 
 print(repr(generate(model, "the qu", 12)))
 print(ops.argmax(model(np.array([[stoi[c] for c in "over "]])), axis=-1).shape)
-model.save("/tmp/mini_gpt.keras")
-print(repr(generate(keras.saving.load_model("/tmp/mini_gpt.keras"), "lazy", 8)) == repr(generate(model, "lazy", 8)))
+model.save(FOLDER + "/mini_gpt.keras")
+print(repr(generate(keras.saving.load_model(FOLDER + "/mini_gpt.keras"), "lazy", 8)) == repr(generate(model, "lazy", 8)))
 masked = np.array(model(x[:1]))
 changed = x[:1].copy()
 changed[0, -1] = (changed[0, -1] + 1) % len(chars)

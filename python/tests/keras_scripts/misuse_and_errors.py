@@ -1,7 +1,11 @@
 # What goes wrong most on forums: which exception, and that the model still works after it
+import tempfile
+
 import keras
 import numpy as np
 from keras import layers, ops
+
+FOLDER = tempfile.mkdtemp()
 
 rng = np.random.default_rng(0)
 x, y = rng.normal(size=(20, 4)).astype("float32"), rng.integers(0, 3, 20)
@@ -43,9 +47,9 @@ attempt("y with dataset", lambda: model.fit(iter([(x, y)]), y, verbose=0))
 attempt("set_weights", lambda: model.set_weights([np.zeros((4, 3))]))
 attempt("set_weights shape", lambda: model.set_weights([np.zeros((3, 4)), np.zeros(3)]))
 attempt("no layer", lambda: model.get_layer("nope"))
-attempt("no file", lambda: keras.models.load_model("/tmp/nowhere.keras"))
-attempt("bad extension", lambda: model.save("/tmp/model.xyz"))
-attempt("weights extension", lambda: model.save_weights("/tmp/w.h5x"))
+attempt("no file", lambda: keras.models.load_model(FOLDER + "/nowhere.keras"))
+attempt("bad extension", lambda: model.save(FOLDER + "/model.xyz"))
+attempt("weights extension", lambda: model.save_weights(FOLDER + "/w.h5x"))
 attempt("disconnected", lambda: keras.Model(keras.Input((3,)), layers.Dense(2)(keras.Input((3,)))))
 attempt("add after", lambda: keras.Sequential([layers.Dense(2), keras.Input((3,))]))
 attempt("conv on 2d", lambda: layers.Conv2D(2, 3)(np.ones((2, 5))))

@@ -1,7 +1,11 @@
 # Structured data: preprocessing layers adapted on NumPy, dict inputs, class weights, AUC, early stopping
+import tempfile
+
 import keras
 import numpy as np
 from keras import layers
+
+FOLDER = tempfile.mkdtemp()
 
 rng = np.random.default_rng(2)
 n = 120
@@ -49,8 +53,8 @@ print([f"{v:.4f}" for v in model.evaluate(features, label, verbose=0)])
 sample = {k: v[:3] for k, v in features.items()}
 print(np.round(model.predict(sample, verbose=0).ravel(), 4))
 print(model.output_names, [i.name for i in model.inputs])
-model.save("/tmp/tabular.keras")
-print(np.allclose(keras.models.load_model("/tmp/tabular.keras").predict(sample, verbose=0), model.predict(sample, verbose=0)))
+model.save(FOLDER + "/tabular.keras")
+print(np.allclose(keras.models.load_model(FOLDER + "/tabular.keras").predict(sample, verbose=0), model.predict(sample, verbose=0)))
 cross = layers.HashedCrossing(num_bins=10)
 print(layers.IntegerLookup(vocabulary=[11, 22, 33])(np.array([11, 33, 44])), layers.Rescaling(1 / 10, offset=-1)(np.array([10.0, 20.0])))
 print(layers.CategoryEncoding(num_tokens=4, output_mode="multi_hot")(np.array([[0, 1], [3, 3]])))

@@ -1,10 +1,14 @@
 # Losses and metrics written with tensorflow.keras.backend, as in a thousand kernels: dice, f1, rmse, focal, tversky
+import tempfile
+
 import numpy as np
 import tensorflow as tf
 from tensorflow.keras import backend as K
 from tensorflow.keras.layers import Conv2D, Dense, Input, MaxPooling2D, UpSampling2D, concatenate
 from tensorflow.keras.models import Model, Sequential
 from tensorflow.keras.optimizers import Adam
+
+FOLDER = tempfile.mkdtemp()
 
 rng = np.random.default_rng(0)
 
@@ -76,10 +80,10 @@ model.compile(optimizer=Adam(learning_rate=1e-2), loss=dice_coef_loss, metrics=[
 h = model.fit(x, mask, batch_size=4, epochs=3, shuffle=False, verbose=0)
 for k, v in h.history.items():
     print(k, np.round(v, 4))
-model.save('/tmp/backend_unet.h5')
-again = tf.keras.models.load_model('/tmp/backend_unet.h5', custom_objects={'dice_coef_loss': dice_coef_loss, 'dice_coef': dice_coef, 'f1_m': f1_m, 'jaccard': jaccard})
+model.save(FOLDER + '/backend_unet.h5')
+again = tf.keras.models.load_model(FOLDER + '/backend_unet.h5', custom_objects={'dice_coef_loss': dice_coef_loss, 'dice_coef': dice_coef, 'f1_m': f1_m, 'jaccard': jaccard})
 print(np.round(again.evaluate(x, mask, verbose=0)[0], 4))
-again = tf.keras.models.load_model('/tmp/backend_unet.h5', compile=False)
+again = tf.keras.models.load_model(FOLDER + '/backend_unet.h5', compile=False)
 print(np.allclose(again.predict(x, verbose=0), model.predict(x, verbose=0)))
 
 X = rng.normal(size=(60, 5)).astype('float32')

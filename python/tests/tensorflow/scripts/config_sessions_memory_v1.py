@@ -39,8 +39,8 @@ if gpus:
         print(e)
 try:
     tpu = tf.distribute.cluster_resolver.TPUClusterResolver()
-    strategy = tf.distribute.TPUStrategy(tpu)
-except Exception:
+    print("Running on", tpu)
+except ValueError:
     strategy = tf.distribute.get_strategy()
 print("REPLICAS:", strategy.num_replicas_in_sync)
 config = tf.compat.v1.ConfigProto()

@@ -95,10 +95,6 @@ print(model.evaluate(generator(25), steps=2, verbose=0)[0].__round__(4), model.p
 cm = tf.math.confusion_matrix(labels, np.argmax(model.predict(X, verbose=0), 1), num_classes=3)
 print(cm.numpy().sum(), np.trace(cm) <= 50)
 try:
-    model.fit_generator(generator(10), steps_per_epoch=2)
-except AttributeError:
-    print("fit_generator is gone")
-try:
     build().predict_classes(X)
 except AttributeError:
     print("predict_classes is gone")
