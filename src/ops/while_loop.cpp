@@ -55,6 +55,12 @@ Kernel prepare_while(const KernelQuery& q) {
 }
 
 constexpr AttrDef kAttrs[] = {{"test", AttrKind::graph}, {"body", AttrKind::graph}};
+// How many rounds there are is not known before: one.
+Cost cost_while(const OpCall& call, std::span<const TensorType>) {
+  const Cost test = cost_of_body(*call.attrs.graph("test")), body = cost_of_body(*call.attrs.graph("body"));
+  return {test.flops + body.flops, test.bytes + body.bytes};
+}
+
 constexpr KernelDef kKernels[] = {{.name = "reference", .prepare = prepare_while}};
 
 }  // namespace
@@ -77,7 +83,8 @@ std::span<const OpDef> ops_while_loop() {
                                     .arity = {1, kAnyNumber},
                                     .attrs = kAttrs,
                                     .infer = infer_while,
-                                    .kernels = kKernels}};
+                                    .kernels = kKernels,
+                                    .cost = cost_while}};
   return defs;
 }
 
