@@ -24,6 +24,10 @@ class Outline {
   std::unique_ptr<Body> body_;
 };
 
+// Counts again what the system counts of the process beside what is planned, if a line is drawn; returns how
+// much more that may be the next time.
+int64_t measure_memory();
+
 // A line to draw: rounded up, so that as much is enough.
 std::string line_text(int64_t bytes);
 

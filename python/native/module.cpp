@@ -16,8 +16,6 @@
 
 #include "crc32c.h"
 #include "graph/op.h"
-#include "memory/line.h"
-#include "memory/resident.h"
 #include "memory/spill.h"
 #include "ops.h"
 #include "plimsoll/contents.h"
@@ -337,11 +335,7 @@ NB_MODULE(_native, m) {
     return nb::make_tuple(use.engine, use.engine_peak, use.resident, use.resident_peak, use.limit);
   });
   m.def("give_back_memory", give_back_memory);
-  // What the system counts by now; how much more it may count the next time.
-  m.def("measure_memory", [] {
-    line::measure();
-    return resident::kNoise;
-  });
+  m.def("measure_memory", measure_memory);
   m.def(
       "allow_parts", [](bool allowed) { parts_allowed = allowed; }, "allowed"_a);
   m.def("parse_memory", parse_memory, "text"_a);

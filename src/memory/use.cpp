@@ -39,6 +39,11 @@ MemoryUse memory_use() {
   return use;
 }
 
+int64_t measure_memory() {
+  line::measure();
+  return resident::kNoise;
+}
+
 void count_whole_process() { resident::count_whole_process(); }
 
 int64_t parse_memory(std::string_view text) { return parse_bytes(text, whole_memory()); }
