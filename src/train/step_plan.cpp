@@ -162,7 +162,7 @@ std::optional<StepPlans::Picked> StepPlans::within(int64_t room) {
   each_way_of_others([&](const Picked& others) {
     std::optional<Picked> p = main_within(room, others);
     if (p && (!best || price(*p) < price(*best))) best = std::move(p);
-    return !best || (price(*bound) < price(*best) && others.arena > best->choices[0].arena);
+    return !best || price(*bound) < price(*best);
   });
   return best;
 }
@@ -171,7 +171,7 @@ StepPlans::Picked StepPlans::least() {
   Picked best = as_they_are();
   each_way_of_others([&](const Picked& others) {
     while (std::optional<Picked> p = main_within(best.bytes - 1, others)) best = std::move(*p);
-    return others.arena > best.choices[0].arena;  // else less of theirs is not less of the arena
+    return true;
   });
   return best;
 }
