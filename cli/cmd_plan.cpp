@@ -12,6 +12,7 @@
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
 #include "plimsoll/memory_report.h"
+#include "plimsoll/planning.h"
 
 namespace {
 
@@ -75,7 +76,7 @@ std::string as_json(const MemoryForecast& f, int64_t batch, int64_t held) {
   return j.dump(2);
 }
 
-std::string line_text(const MemoryForecast& f) {
+std::string under_line_text(const MemoryForecast& f) {
   std::string text = fmt::format("line{}: {}: {}\n", f.device.empty() ? "" : " of " + f.device,
                                  memory_text(f.line), f.fits ? "fits" : "does not fit");
   const int64_t arena = f.device.empty() ? f.arena : f.on_device.arena;
@@ -94,9 +95,8 @@ std::string line_text(const MemoryForecast& f) {
         memory_text(arena), memory_text(f.unlimited), f.again, times(f.extra_seconds, f),
         times(f.least_extra, f));
   }
-  text +=
-      fmt::format("  least line for this batch: {}\n  largest batch under the line: {}\n",
-                  memory_text(f.least), f.largest_batch > 0 ? fmt::format("{}", f.largest_batch) : "none");
+  text += fmt::format("  least line for this batch: {}\n  largest batch under the line: {}\n",
+                      line_text(f.least), f.largest_batch > 0 ? fmt::format("{}", f.largest_batch) : "none");
   return text;
 }
 
@@ -121,7 +121,7 @@ void run(const PlanArguments& a) {
   if (a.json) {
     fmt::print("{}\n", as_json(f, a.batch, held));
   } else {
-    fmt::print("{}{}{}{}", cli::forecast_text(f, a.batch), f.line > 0 ? line_text(f) : "",
+    fmt::print("{}{}{}{}", cli::forecast_text(f, a.batch), f.line > 0 ? under_line_text(f) : "",
                a.hold_updates ? fmt::format("holding updates back takes {} of it\n",
                                             memory_text(std::max<int64_t>(held, 0)))
                               : "",

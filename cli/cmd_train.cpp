@@ -1,6 +1,8 @@
 // plimsoll train: trains a model on a file of data and saves it.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "command.h"
 #include "compile_source.h"
 #include "curves.h"
@@ -13,6 +15,7 @@
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
 #include "plimsoll/memory_report.h"
+#include "plimsoll/planning.h"
 
 namespace {
 
@@ -79,17 +82,65 @@ void say(const TrainOptions& a, const std::string& event, const std::string& fil
     fmt::print("{} {}\n", event, file);
 }
 
+// The line has no room for what comes before the step, such as the weights: all is planned without them,
+// under what they leave, to say what would do.
+[[noreturn]] void refuse(const TrainOptions& a, const Error& why) {
+  const Outline outline;
+  const int64_t line = memory_use().limit;
+  if (line == INT64_MAX) throw why;
+  Model model = cli::open_model(a.model);
+  cli::compile(model, a.compile);
+  const Split split = split_data(a, model);
+  const int64_t weights = forecast(model, a.batch).weights;
+  FitArgs args = fit_args(a, split, "");
+  args.verbose = 0;
+  args.trace.clear();
+  args.callbacks = {LambdaCallback({.on_train_begin = [&] { throw why; }})};
+  set_memory_limit(std::max<int64_t>(line - weights, 1));
+  try {
+    model.fit(split.train.batch(a.batch).prefetch(2), args);
+  } catch (const MemoryLineError& e) {
+    MemoryLineError::Numbers n = e.numbers();
+    n.line = line;
+    for (int64_t* bytes : {&n.need, &n.least}) *bytes += weights;
+    const std::string cut =
+        n.parts > 0 ? concat("; with --micro-batch auto it fits in ", n.parts, " parts") : "";
+    throw MemoryLineError("train",
+                          concat("a batch of ", a.batch, " needs ", memory_text(n.need), ", allowed are ",
+                                 memory_text(line), "; the least line that would do is ", line_text(n.least),
+                                 cut, "; no batch fits. ", why.what()),
+                          std::move(n));
+  }
+  throw why;
+}
+
+struct Opened {
+  std::string device_lines;
+  Model model;
+  Split split;
+};
+
+Opened open(const TrainOptions& a) try {
+  std::string device_lines = cli::draw_line(a.memory);
+  if (a.seeded) set_random_seed(a.seed);
+  Model model = cli::open_model(a.model);
+  cli::compile(model, a.compile);
+  Split split = split_data(a, model);
+  return {std::move(device_lines), std::move(model), std::move(split)};
+} catch (const Error& e) {
+  if (e.kind() != ErrorKind::out_of_memory) throw;
+  refuse(a, e);
+}
+
 void run(const TrainOptions& a) {
   cli::check_writable("--save", a.save, {".keras", ".h5", ".hdf5"});
   cli::check_writable("--plot", a.plot, {".svg"});
   cli::check_writable("--memory-report", a.memory_report, {".html"});
   cli::check_writable("--memory-log", a.memory_log, {".csv"});
   cli::check_writable("--trace", a.trace, {".json"});
-  const std::string device_lines = cli::draw_line(a.memory);
-  if (a.seeded) set_random_seed(a.seed);
-  Model model = cli::open_model(a.model);
-  cli::compile(model, a.compile);
-  const Split split = split_data(a, model);
+  Opened opened = open(a);
+  Model& model = opened.model;
+  const Split& split = opened.split;
   Dataset train = split.train;
   constexpr int64_t kWindow = 10'000;  // records of a stream that are held to shuffle
   if (!a.no_shuffle) {
@@ -105,7 +156,8 @@ void run(const TrainOptions& a) {
         memory_report_html(model, a.batch, a.memory.find('=') == std::string::npos ? a.memory : ""));
     say(a, "drew", a.memory_report);
   }
-  const History history = model.fit(train.batch(a.batch).prefetch(2), fit_args(a, split, device_lines));
+  const History history =
+      model.fit(train.batch(a.batch).prefetch(2), fit_args(a, split, opened.device_lines));
   if (history.interrupted && !a.json) {
     fmt::print("interrupted between two steps{}\n",
                a.save.empty() ? "; without --save what was learned is not kept" : ", with the model intact");

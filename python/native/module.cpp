@@ -22,6 +22,7 @@
 #include "plimsoll/devices.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
+#include "plimsoll/planning.h"
 #include "plimsoll/watch.h"
 #include "trace.h"
 #include "watches.h"
@@ -122,9 +123,29 @@ nb::object& stall_error() {
   return *type;
 }
 
+// With its numbers as attributes.
+void raise_line_error(const MemoryLineError& e) {
+  const MemoryLineError::Numbers& n = e.numbers();
+  try {
+    const nb::object error = line_error()(e.what());
+    using Number = std::pair<const char*, int64_t>;
+    for (const auto& [name, value] :
+         {Number("line", n.line), Number("need", n.need), Number("least", n.least), Number("batch", n.batch),
+          Number("largest_batch", n.largest_batch), Number("parts", n.parts)})
+      nb::setattr(error, name, nb::int_(value));
+    nb::setattr(error, "layers", nb::cast(n.layers));
+    PyErr_SetObject(line_error().ptr(), error.ptr());
+  } catch (nb::python_error& failed) {
+    failed.restore();
+  }
+}
+
 void translate(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
+  } catch (const MemoryLineError& e) {
+    if (line_error().is_valid()) return raise_line_error(e);
+    PyErr_SetString(PyExc_MemoryError, e.what());
   } catch (const StallError& e) {
     PyErr_SetString(stall_error().is_valid() ? stall_error().ptr() : PyExc_TimeoutError, e.what());
   } catch (const Error& e) {
@@ -148,6 +169,7 @@ nb::dict as_dict(const Trace::Forecast& f) {
   const MemoryReport& r = f.program;
   nb::dict d;
   d["arena"] = r.arena;
+  d["unlimited"] = r.unlimited;
   d["variables"] = r.variables;
   d["constants"] = r.constants;
   d["program"] = r.program;
@@ -268,10 +290,12 @@ NB_MODULE(_native, m) {
           "outputs"_a, "updates"_a, "place"_a.none() = nb::none(), "threads"_a = 0, "device"_a = "")
       .def(
           "forecast",
-          [](Trace& t, const Tensors& outputs, const Trace::Updates& updates) {
-            return as_dict(t.forecast(outputs, updates));
+          [](Trace& t, const Tensors& outputs, const Trace::Updates& updates, bool least) {
+            CompileOptions options = options_of(0, "");
+            if (least) options.memory = 0;
+            return as_dict(t.forecast(outputs, updates, options));
           },
-          "outputs"_a, "updates"_a);
+          "outputs"_a, "updates"_a, "least"_a = false);
 
   m.def("apply", apply_op, "op"_a, "inputs"_a, "attrs"_a);
   m.def("call", call_op, "op"_a, "inputs"_a, "attrs"_a);
@@ -312,10 +336,12 @@ NB_MODULE(_native, m) {
     return nb::make_tuple(use.engine, use.engine_peak, use.resident, use.resident_peak, use.limit);
   });
   m.def("give_back_memory", give_back_memory);
+  m.def("measure_memory", measure_memory);
   m.def(
       "allow_parts", [](bool allowed) { parts_allowed = allowed; }, "allowed"_a);
   m.def("parse_memory", parse_memory, "text"_a);
   m.def("memory_text", memory_text, "bytes"_a);
+  m.def("line_text", line_text, "bytes"_a);
   add_watches(m);
   m.def(
       "crc32c",

@@ -73,7 +73,8 @@ std::unique_ptr<PyProgram> Trace::compile(const std::vector<const PyTensor*>& ou
   return std::make_unique<PyProgram>(graph_, std::move(written), place, std::move(options));
 }
 
-Trace::Forecast Trace::forecast(const std::vector<const PyTensor*>& outputs, const Updates& updates) {
+Trace::Forecast Trace::forecast(const std::vector<const PyTensor*>& outputs, const Updates& updates,
+                                const CompileOptions& options) {
   end(outputs, updates);
   const Writes written = written_by(updates);
   Forecast f;
@@ -82,7 +83,7 @@ Trace::Forecast Trace::forecast(const std::vector<const PyTensor*>& outputs, con
     if (s->is_spilled()) f.spilled += byte_size(s->tensor().dtype(), s->tensor().shape());
   }
   const Unlocked unlocked;
-  f.program = Program::forecast(graph_);
+  f.program = Program::forecast(graph_, options);
   return f;
 }
 

@@ -87,7 +87,8 @@ class Trace {
     int64_t spilled = 0;  // of the variables
     int64_t window = 0;   // of these, resident while a step runs
   };
-  Forecast forecast(const std::vector<const PyTensor*>& outputs, const Updates& updates);
+  Forecast forecast(const std::vector<const PyTensor*>& outputs, const Updates& updates,
+                    const CompileOptions& options);
   std::string text() const { return graph_.text(); }
 
  private:

@@ -2,7 +2,15 @@ from plimsoll import _native
 
 
 class MemoryLineError(MemoryError):
-    """A plan or a request would cross the memory line. Nothing was changed: lower the batch or the model, and go on."""
+    """A plan or a request would cross the memory line. Nothing was changed: lower the batch or the model, and go on.
+
+    Of a step: `line` is what is allowed, `need` what it would take without a line, `least` the least line that would do, `batch` the one
+    asked for, `largest_batch` the largest that fits, `parts` in how many parts the batch would fit with micro_batch="auto", `layers` the
+    heaviest, as pairs of name and bytes. 0 or empty: not known, or none.
+    """
+
+    line = need = least = batch = largest_batch = parts = 0
+    layers = ()
 
 
 class NonFiniteError(FloatingPointError):

@@ -38,6 +38,11 @@ def spill_folder():
     return _line[2]
 
 
+def is_drawn():
+    """Whether there is a line. Measures nothing, as memory_use() does."""
+    return _line[0] is not None or bool(os.environ.get("PLIMSOLL_MEMORY"))
+
+
 def memory_use():
     """Bytes that the engine holds and held at most, that the process has resident and had at most, and the line (None: none)."""
     engine, engine_peak, resident, resident_peak, limit = _native.memory_use()

@@ -122,3 +122,62 @@ def test_clear_session_gives_back_what_can_be_made_again():
     keras.utils.clear_session()
     assert held - plimsoll.memory_use().engine > plimsoll.forecast(model, 32).arena
     assert model.fit(x, y, verbose=0).history["loss"]
+
+
+def counted():
+    begun = []
+    return begun, keras.callbacks.LambdaCallback(on_train_batch_begin=lambda batch, logs: begun.append(batch))
+
+
+@pytest.mark.parametrize("rows", [512, 700])  # whole batches, and a smaller last one
+def test_a_refusal_names_a_line_that_does_and_no_more(line, rows):
+    model, (x, y) = cnn(), images(rows)
+    line(plimsoll.forecast(model, 256).total // 2)
+    begun, callback = counted()
+    with pytest.raises(plimsoll.MemoryLineError, match="the least line that would do is .* MiB") as refused:
+        model.fit(x, y, batch_size=256, verbose=0, callbacks=[callback])
+    error = refused.value
+    assert not begun and error.batch == 256 and 0 < error.largest_batch < 256
+    assert error.line == plimsoll.memory_use().limit < error.least <= error.need and error.layers
+    plimsoll.set_memory_limit(int(0.95 * error.least))
+    with pytest.raises(plimsoll.MemoryLineError):
+        model.fit(x, y, batch_size=256, verbose=0, callbacks=[callback])
+    assert not begun
+    plimsoll.set_memory_limit(error.least)
+    model.fit(x, y, batch_size=256, verbose=0, callbacks=[callback])
+    assert begun and plimsoll.memory_use().engine <= plimsoll.memory_use().limit
+
+
+def test_validation_that_does_not_fit_is_refused_before_the_first_batch(line):
+    model, (x, y) = cnn(), images(2000)
+    line(2 * plimsoll.forecast(model, 16).total)
+    begun, callback = counted()
+    with pytest.raises(plimsoll.MemoryLineError, match="validation with a batch of 2000 needs") as refused:
+        model.fit(x[:32], y[:32], batch_size=16, validation_data=(x, y), validation_batch_size=2000, verbose=0, callbacks=[callback])
+    assert not begun and 0 < refused.value.largest_batch < 2000
+    batch = refused.value.largest_batch
+    history = model.fit(x[:32], y[:32], batch_size=16, validation_data=(x, y), validation_batch_size=batch, verbose=0).history
+    assert "val_loss" in history
+
+
+def test_state_of_the_optimizer_that_does_not_fit_is_refused_with_the_numbers(line):
+    model = keras.Sequential([layers.Input((1000,)), layers.Dense(2000), layers.Dense(1)])
+    model.compile("adam", "mse")
+    x, y = np.zeros((64, 1000), "float32"), np.zeros((64, 1), "float32")
+    line(4 << 20)
+    with pytest.raises(plimsoll.MemoryLineError, match="least line that would do") as refused:
+        model.fit(x, y, verbose=0)
+    assert not model.optimizer.built
+    plimsoll.set_memory_limit(refused.value.least)
+    model.fit(x, y, verbose=0)
+
+
+@pytest.mark.parametrize("kind", ["evaluate", "predict"])
+def test_passes_that_do_not_fit_say_what_would(line, kind):
+    model, (x, y) = cnn(), images(1024)
+    line(1 << 20)
+    arguments = (x, y) if kind == "evaluate" else (x,)
+    with pytest.raises(plimsoll.MemoryLineError, match=rf"\[{kind}\] a batch of 1024 needs") as refused:
+        getattr(model, kind)(*arguments, batch_size=1024, verbose=0)
+    plimsoll.set_memory_limit(refused.value.least)
+    getattr(model, kind)(*arguments, batch_size=1024, verbose=0)

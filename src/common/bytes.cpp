@@ -27,20 +27,41 @@ double unit_bytes(std::string_view name) {
   return 0;
 }
 
-}  // namespace
+constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+constexpr size_t kGiB = 3;
 
-std::string bytes_text(int64_t bytes) {
-  constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+std::string text_of(double value, int digits, size_t unit) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.*f %s", digits, value, kUnits[unit]);
+  return text.data();
+}
+
+// text(value, unit) in the first unit of which there are fewer than `most`.
+template <class Text>
+std::string in_units(int64_t bytes, double most, const Text& text) {
   double value = static_cast<double>(bytes);
   size_t unit = 0;
-  // 1023.95 would print as "1024.0": the next unit starts there.
-  while ((value < 0 ? -value : value) >= (unit == 0 ? 1024.0 : 1023.95) && unit + 1 < kUnits.size()) {
+  while (std::abs(value) >= (unit == 0 ? 1024.0 : most) && unit + 1 < kUnits.size()) {
     value /= 1024;
     ++unit;
   }
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
-  return text.data();
+  return text(value, unit);
+}
+
+}  // namespace
+
+std::string bytes_text(int64_t bytes) {
+  // 1023.95 would print as "1024.0": the next unit starts there.
+  return in_units(bytes, 1023.95,
+                  [](double value, size_t unit) { return text_of(value, unit == 0 ? 0 : 1, unit); });
+}
+
+std::string bytes_text_up(int64_t bytes) {
+  return in_units(bytes, 1023.9, [](double value, size_t unit) {
+    const int digits = unit == 0 ? 0 : unit < kGiB ? 1 : 3;
+    const double scale = std::pow(10.0, digits);
+    return text_of(std::ceil(value * scale) / scale, digits, unit);
+  });
 }
 
 int64_t parse_bytes(std::string_view text, int64_t whole) {

@@ -22,6 +22,18 @@ TEST(BytesText, NeverPrints1024OfAUnit) {
   EXPECT_EQ(bytes_text(INT64_MAX), "8.0 EiB");
 }
 
+TEST(BytesText, RoundsUpToWhatIsEnoughWhenTypedAgain) {
+  EXPECT_EQ(bytes_text_up(1023), "1023 B");
+  EXPECT_EQ(bytes_text_up(1 << 20), "1.0 MiB");
+  EXPECT_EQ(bytes_text_up((1 << 20) + 1), "1.1 MiB");
+  EXPECT_EQ(bytes_text_up((int64_t{1} << 30) + 1), "1.001 GiB");
+  for (int64_t bytes = 1; bytes < int64_t{1} << 45; bytes += bytes / 7 + 1) {
+    const int64_t typed = parse_bytes(bytes_text_up(bytes), 0);
+    EXPECT_GE(typed, bytes);
+    if (bytes > 10 << 20) EXPECT_LE(typed, bytes + bytes / 100 + 1);
+  }
+}
+
 TEST(ParseBytes, ReadsSizesAsPeopleWriteThem) {
   EXPECT_EQ(parse_bytes("4GiB", 0), int64_t{4} << 30);
   EXPECT_EQ(parse_bytes("1.5g", 0), int64_t{3} << 29);

@@ -1,6 +1,8 @@
 #include "exec/choices.h"
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <map>
 
 #include "device/cpu/shared_primitives.h"
@@ -21,9 +23,19 @@ constexpr int64_t kMostParts = 64;
 constexpr size_t kMostNodes = 20'000, kMostToRepeat = 3'000;
 // Twice as many parts whose arena is above this share of the smallest so far did not help.
 constexpr double kLess = 0.95;
-// What it takes to look at so many parts, and at all fewer, for each job of each part: 7.2 KB of heap
-// (massif, a CNN of 23 jobs in 64 parts with values made again), and slack.
-constexpr int64_t kPlanningBytes = 12 << 10;
+// What it takes to look at a graph, for each node; and at so many parts, and at all fewer, for each job of
+// each part: 7.2 KB of heap (massif, a CNN of 23 jobs in 64 parts with values made again) while rungs that
+// are not the best were kept.
+constexpr int64_t kPlanningBytes = 6 << 10;
+
+// Of all that is planned: several steps are, side by side.
+std::atomic<int64_t> being_planned{0};
+
+// 1, 2, 3, 4, 6, 8, 12 ...: of the i-th way.
+int64_t parts_of(size_t i) {
+  if (i == 0) return 1;
+  return i % 2 == 1 ? int64_t{2} << (i / 2) : int64_t{3} << (i / 2 - 1);
+}
 
 const Capabilities& capabilities(const CompileOptions& o) {
   return o.device ? o.device->capabilities() : cpu_capabilities();
@@ -172,6 +184,7 @@ Choices::Choices(const Graph& graph, const CompileOptions& options)
     : graph_(graph), options_(options), plan_(plan_options(options)) {
   ways_.push_back(look_at(steps_of(passed(graph, options), options), 1));
   const Ways& whole = *ways_[0];
+  planned_.set(kPlanningBytes * static_cast<int64_t>(whole.nodes));
   least_held_ = whole.as_it_is.held() - graph_bytes(whole.nodes) + graph_bytes(whole.steps->size());
 }
 
@@ -216,10 +229,19 @@ void Choices::look_apart() {
   rows_ = jobs.rows();
 }
 
-bool Choices::room_to_plan(size_t doublings) {
+void Choices::Planned::set(int64_t wanted) noexcept {
+  being_planned += wanted - bytes;
+  bytes = wanted;
+}
+
+int64_t Choices::bytes_to_plan(size_t i) const {
+  return kPlanningBytes * static_cast<int64_t>(ways_[0]->nodes + jobs_ * static_cast<size_t>(parts_of(i)));
+}
+
+bool Choices::room_to_plan(size_t i) {
   look_apart();
   return account::limit() == account::kNoLimit ||
-         kPlanningBytes * static_cast<int64_t>(jobs_ << doublings) <= account::limit() - account::used();
+         bytes_to_plan(i) - planned_.bytes <= account::limit() - account::used() - being_planned;
 }
 
 std::optional<Graph> Choices::cut(int64_t parts) {
@@ -230,18 +252,21 @@ std::optional<Graph> Choices::cut(int64_t parts) {
 }
 
 // Nothing: so many parts are too many, or bring nothing.
-Choices::Ways* Choices::ways(size_t doublings) {
-  while (ways_.size() <= doublings && !all_) {
-    const int64_t parts = int64_t{1} << ways_.size();
+Choices::Ways* Choices::ways(size_t wanted) {
+  while (ways_.size() <= wanted && !all_) {
+    const int64_t parts = parts_of(ways_.size());
     std::optional<Graph> graph = cut(parts);
     if (!graph) {
       all_ = true;
       break;
     }
+    planned_.set(bytes_to_plan(ways_.size()));
     std::unique_ptr<Ways> w = look_at(steps_of(std::move(*graph), options_), parts);
     forget_kernels(*w);
     w->floor = least_arena(w->graph, w->scratch, plan_);
-    if (w->nodes > kMostToRepeat) {
+    // What lies between two doublings is a way as it is alone, which takes no room to plan in.
+    const bool doubling = std::has_single_bit(static_cast<uint64_t>(parts));
+    if (!doubling || w->nodes > kMostToRepeat) {
       w->graph = Graph();
       w->plan = Plan();
       w->forgotten = true;
@@ -251,14 +276,14 @@ Choices::Ways* Choices::ways(size_t doublings) {
       const auto less = [](int64_t now, int64_t before) {
         return static_cast<double>(now) <= kLess * static_cast<double>(before);
       };
-      return less(ways_[i]->as_it_is.arena, ways_[i - 1]->as_it_is.arena) ||
-             less(ways_[i]->floor, ways_[i - 1]->floor);
+      const Ways& half = *ways_[std::max<size_t>(i, 2) - 2];
+      return less(ways_[i]->as_it_is.arena, half.as_it_is.arena) || less(ways_[i]->floor, half.floor);
     };
     ways_.push_back(std::move(w));
     const size_t last = ways_.size() - 1;
-    all_ = last > 1 && !helped(last) && !helped(last - 1);
+    all_ = doubling && last > 2 && !helped(last) && !helped(last - 2);
   }
-  return doublings < ways_.size() ? ways_[doublings].get() : nullptr;
+  return wanted < ways_.size() ? ways_[wanted].get() : nullptr;
 }
 
 Ladder& Choices::ladder(Ways& w) {
@@ -280,7 +305,7 @@ Choice Choices::of_rung(Ways& w, size_t i) {
 
 std::optional<Choice> Choices::repeating(Ways& w, const Fits& fits) {
   const int64_t kernels = w.as_it_is.held() - graph_bytes(w.nodes);
-  if (!fits(w.floor, kernels) || (w.parts > 1 && w.nodes > kMostToRepeat)) return std::nullopt;
+  if (w.forgotten || !fits(w.floor, kernels)) return std::nullopt;
   const std::optional<size_t> rung =
       ladder(w).first([&](int64_t arena, size_t nodes) { return fits(arena, kernels + graph_bytes(nodes)); });
   return rung ? std::optional(of_rung(w, *rung)) : std::nullopt;
@@ -293,7 +318,7 @@ std::optional<Choice> Choices::cheapest(const Fits& fits) {
   std::optional<Choice> best;
   if (!options_.micro_batch) return best;
   size_t enough = 1;
-  const auto too_large = [&] { return !fits(0, graph_bytes(jobs_ << enough)); };
+  const auto too_large = [&] { return !fits(0, graph_bytes(jobs_ * static_cast<size_t>(parts_of(enough)))); };
   for (; !best && room_to_plan(enough) && !too_large() && ways(enough) != nullptr; ++enough) {
     if (as_it_is(*ways(enough))) best = ways(enough)->as_it_is;
   }
@@ -317,7 +342,7 @@ Choice Choices::smallest() {
   for (size_t i = 0; is_there(i); ++i) {
     Ways& w = *ways_[i];
     offer(w.as_it_is);
-    if (w.floor >= best.arena || (i > 0 && w.nodes > kMostToRepeat)) continue;
+    if (w.floor >= best.arena || w.forgotten) continue;
     if (const std::optional<size_t> rung = ladder(w).smallest()) offer(of_rung(w, *rung));
   }
   return best;

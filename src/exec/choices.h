@@ -85,10 +85,20 @@ class Choices {
     int64_t floor = 0;  // no arena is smaller
     std::optional<Ladder> ladder;
   };
+  // What it takes to look at the ways there are, about.
+  struct Planned {
+    Planned() = default;
+    Planned(const Planned&) = delete;
+    Planned& operator=(const Planned&) = delete;
+    ~Planned() { set(0); }
+    void set(int64_t wanted) noexcept;
+    int64_t bytes = 0;
+  };
   std::unique_ptr<Ways> look_at(std::unique_ptr<Steps> steps, int64_t parts) const;
-  Ways* ways(size_t doublings);
+  Ways* ways(size_t wanted);
   std::optional<Graph> cut(int64_t parts);
-  bool room_to_plan(size_t doublings);
+  int64_t bytes_to_plan(size_t i) const;
+  bool room_to_plan(size_t i);
   void look_apart();
   Ladder& ladder(Ways& ways);
   std::optional<Choice> repeating(Ways& ways, const Fits& fits);
@@ -105,8 +115,9 @@ class Choices {
   std::optional<Graph> apart_;  // after the passes, of nodes that can be cut
   size_t jobs_ = 0;             // of these, on rows
   int64_t rows_ = 0;
-  std::vector<std::unique_ptr<Ways>> ways_;  // in 1, 2, 4 ... parts
+  std::vector<std::unique_ptr<Ways>> ways_;  // in 1, 2, 3, 4, 6, 8 ... parts
   bool all_ = false;                         // those that are worth it are there
+  Planned planned_;
 };
 
 }  // namespace plimsoll

@@ -22,7 +22,9 @@
 #include "keras_io/vocabularies.h"
 #include "keras_io/weights_file.h"
 #include "layers/base/initial_values.h"
+#include "memory/line.h"
 #include "plimsoll/model.h"
+#include "plimsoll/planning.h"
 #include "train/model_body.h"
 #include "train/optimizers/loss_scale.h"
 
@@ -113,7 +115,7 @@ void load_optimizer(const H5File& file, const std::string& place, ModelBody& bod
 
 void load_state(const H5File& file, const Json& compile_config, const std::string& place, Model& model) {
   const bool scales_loss = file.root().group("optimizer/inner_optimizer/vars") != nullptr;
-  if (!compile_as_saved(compile_config, model.body(), place, scales_loss)) return;
+  if (!compile_as_saved(compile_config, model.body(), place, scales_loss) || Outline::active()) return;
   NewValues values(Write::at_once);
   load_optimizer(file, place, model.body(), values);
 }
@@ -132,17 +134,23 @@ Model load_keras(const FileSource& source) {
   Json compile_config;
   if (config.is_object() && config.contains("compile_config"))
     compile_config = std::move(config["compile_config"]);
-  const H5File weights = H5File::read(zip.open(member(zip, kWeights, source.name()), kMostWeights));
+  const ZipReader::Member& packed = member(zip, kWeights, source.name());
+  std::optional<H5File> weights;
+  if (!Outline::active()) weights = H5File::read(zip.open(packed, kMostWeights));
   const Json metadata = parse_json(zip.read(member(zip, kMetadata, source.name()), kMostJson), source.name());
   const std::string version = text_of(metadata, "keras_version");
   add_vocabularies(config, zip);
   // The config is gone before the weights come: the two never weigh on memory together.
   Model model(network_of(std::move(config), place, is_keras3(&version), Values::from_file));
   check_built(model.network(), place);
-  NewValues values(Write::at_once);
-  read_weights(weights, model.network(), values);
   upgrade_compile_config(compile_config);
-  load_state(weights, compile_config, source.name(), model);
+  if (!weights) {
+    compile_as_saved(compile_config, model.body(), source.name(), false);
+    return model;
+  }
+  NewValues values(Write::at_once);
+  read_weights(*weights, model.network(), values);
+  load_state(*weights, compile_config, source.name(), model);
   return model;
 }
 
@@ -165,8 +173,10 @@ Model load_h5(const FileSource& source) {
   Model model(network_of(parse_json(*text, concat(source.name(), ": model_config")), source.name(), keras3,
                          Values::from_file));
   check_built(model.network(), source.name());
-  NewValues values(Write::at_once);
-  read_legacy_weights(file, *weights, model.body().net(), values);
+  if (!Outline::active()) {
+    NewValues values(Write::at_once);
+    read_legacy_weights(file, *weights, model.body().net(), values);
+  }
   if (const std::string* training = file.root().text("training_config")) {
     const Json config = parse_json(*training, concat(source.name(), ": training_config"));
     const size_t outputs = model.body().net().outputs().size();
@@ -244,6 +254,17 @@ void write_h5(NewFile& file, const ModelBody& body) {
   h5.close();
 }
 
+// Under the line of the process what the last step ran in goes first: to write a file takes memory too.
+void make_room(Trainer& trainer, bool fitting) {
+  if (!line::drawn() || fitting || trainer.device()) return;
+  try {
+    trainer.set_plan({.arena_line = 0});
+    trainer.set_plan({});
+  } catch (const Error&) {
+    // Another thread uses the model.
+  }
+}
+
 }  // namespace
 
 Model load_model(const fs::path& path) try {
@@ -280,6 +301,7 @@ std::string Model::to_json() const try {
 void Model::save(const fs::path& path) const try {
   const Format format = format_of(path);
   if (format == Format::weights) return save_weights(path);
+  make_room(body().trainer, body().fitting);
   write_atomically(path, [&](NewFile& file) {
     if (format == Format::keras) return write_keras(file, body());
     if (format == Format::h5) return write_h5(file, body());
@@ -292,6 +314,7 @@ void Model::save(const fs::path& path) const try {
 
 void Model::save_weights(const fs::path& path) const try {
   require(format_of(path) == Format::weights, path.string(), "expected a name that ends in .weights.h5");
+  make_room(body().trainer, body().fitting);
   write_atomically(path, [&](NewFile& file) {
     H5Writer h5(file.path());
     write_weights(h5, network(), optimizer_of(body()));

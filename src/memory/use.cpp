@@ -7,6 +7,7 @@
 #include "memory/resident.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
+#include "plimsoll/planning.h"
 
 namespace plimsoll {
 namespace {
@@ -38,10 +39,16 @@ MemoryUse memory_use() {
   return use;
 }
 
+int64_t measure_memory() {
+  line::measure();
+  return resident::kNoise;
+}
+
 void count_whole_process() { resident::count_whole_process(); }
 
 int64_t parse_memory(std::string_view text) { return parse_bytes(text, whole_memory()); }
 
 std::string memory_text(int64_t bytes) { return bytes_text(bytes); }
+std::string line_text(int64_t bytes) { return bytes_text_up(bytes); }
 
 }  // namespace plimsoll

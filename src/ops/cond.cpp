@@ -85,6 +85,13 @@ void grad_cond(GradContext& g) {
 }
 
 constexpr AttrDef kAttrs[] = {{"if_true", AttrKind::graph}, {"if_false", AttrKind::graph}};
+// Of the branch that takes more.
+Cost cost_cond(const OpCall& call, std::span<const TensorType>) {
+  const Cost yes = cost_of_body(*call.attrs.graph("if_true")),
+             no = cost_of_body(*call.attrs.graph("if_false"));
+  return {std::max(yes.flops, no.flops), std::max(yes.bytes, no.bytes)};
+}
+
 constexpr KernelDef kKernels[] = {{.name = "reference", .prepare = prepare_cond}};
 
 }  // namespace
@@ -119,7 +126,8 @@ std::span<const OpDef> ops_cond() {
                                     .attrs = kAttrs,
                                     .infer = infer_cond,
                                     .grad = grad_cond,
-                                    .kernels = kKernels}};
+                                    .kernels = kKernels,
+                                    .cost = cost_cond}};
   return defs;
 }
 

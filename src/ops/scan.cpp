@@ -206,6 +206,10 @@ constexpr AttrDef kAttrs[] = {{"body", AttrKind::graph},
                               {"length", AttrKind::integer},
                               {"reverse", AttrKind::boolean, "false"},
                               {"save", AttrKind::boolean, "false"}};
+Cost cost_scan(const OpCall& call, std::span<const TensorType>) {
+  return cost_of_body(*call.attrs.graph("body"), call.attrs.integer("length"));
+}
+
 constexpr KernelDef kKernels[] = {{.name = "reference", .prepare = prepare_scan}};
 
 }  // namespace
@@ -242,7 +246,8 @@ std::span<const OpDef> ops_scan() {
                                     .attrs = kAttrs,
                                     .infer = infer_scan,
                                     .grad = grad_scan,
-                                    .kernels = kKernels}};
+                                    .kernels = kKernels,
+                                    .cost = cost_scan}};
   return defs;
 }
 

@@ -10,6 +10,7 @@
 
 #include "device/aligned.h"
 #include "device/kernel.h"
+#include "graph/capabilities.h"
 #include "graph/op.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops.h"
@@ -28,6 +29,18 @@ inline std::vector<TensorType> output_types(const Graph& g) {
   std::vector<TensorType> out;
   for (const GraphOutput& o : g.outputs()) out.push_back(g.type(o.value));
   return out;
+}
+
+// What `rounds` runs of a sub-graph cost.
+inline Cost cost_of_body(const Graph& body, int64_t rounds = 1) {
+  Cost sum;
+  for (const Node& node : body.nodes()) {
+    const NodeCall n(body, node);
+    const Cost one = cost_of(n.call(), n.out);
+    sum.flops += static_cast<double>(rounds) * one.flops;
+    sum.bytes += static_cast<double>(rounds) * one.bytes;
+  }
+  return sum;
 }
 
 inline void require_inputs(std::string_view op, const Graph& body, std::span<const TensorType> in) {

@@ -218,6 +218,12 @@ void WhileGradient::set() {
 void grad_while(GradContext& g) { WhileGradient(g).set(); }
 
 constexpr AttrDef kAttrs[] = {{"test", AttrKind::graph}, {"body", AttrKind::graph}};
+// How many rounds there are is not known before: one.
+Cost cost_while(const OpCall& call, std::span<const TensorType>) {
+  const Cost test = cost_of_body(*call.attrs.graph("test")), body = cost_of_body(*call.attrs.graph("body"));
+  return {test.flops + body.flops, test.bytes + body.bytes};
+}
+
 constexpr KernelDef kKernels[] = {{.name = "reference", .prepare = prepare_while}};
 
 }  // namespace
@@ -241,7 +247,8 @@ std::span<const OpDef> ops_while_loop() {
                                     .attrs = kAttrs,
                                     .infer = infer_while,
                                     .grad = grad_while,
-                                    .kernels = kKernels}};
+                                    .kernels = kKernels,
+                                    .cost = cost_while}};
   return defs;
 }
 

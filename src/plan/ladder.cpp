@@ -90,8 +90,10 @@ Ladder::Ladder(const Graph& graph, std::vector<int64_t> scratch, const PlanOptio
   for (const Order& order : {graph_order(flow, EarlyUpdates::all), list_order(flow)}) {
     Replay replay(flow, order, scratch_of(flow, scratch_), seconds_of(flow, threads));
     orders_.push_back(peak_of(replay));
-    for (const WayDown& way : kWays) go_down(replay, way);
-    keep_best();
+    for (const WayDown& way : kWays) {
+      go_down(replay, way);
+      keep_best();  // at once: what is not kept takes memory that the line may not have
+    }
   }
 }
 

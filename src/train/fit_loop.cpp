@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/log.h"
+#include "memory/planning.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
 #include "train/interrupt.h"
@@ -95,7 +96,11 @@ void FitLoop::begin() {
   body_.trainer.set_class_weight(args_.class_weight);
   watch_.begin();
   nans_.begin();
-  if (!args_.spill.empty()) body_.trainer.spill_to(args_.spill);
+  if (!args_.spill.empty()) {
+    const account::Planning
+        planning;  // the window too is planned for below, with the numbers if it does not fit
+    body_.trainer.spill_to(args_.spill);
+  }
   line_.begin(*data_, validation_.get());
   body_.trainer.prepare(StepKind::train, first_batch(*data_));
   if (validation_) body_.trainer.prepare(StepKind::test, first_batch(*validation_));

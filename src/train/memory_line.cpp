@@ -13,6 +13,7 @@
 #include "memory/resident.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
+#include "plimsoll/planning.h"
 #include "train/lines.h"
 #include "train/model_body.h"
 #include "train/step_plan.h"
@@ -257,7 +258,7 @@ class FitPlan {
         "fit",
         concat("validation with a batch of ", n.batch, " needs ", memory_text(n.need), ", allowed are ",
                memory_text(line.limit), "; training alone fits; the least line that would do is ",
-               memory_text(n.least), "; ", fits_text(largest), " (validation_batch_size)"),
+               line_text(n.least), "; ", fits_text(largest), " (validation_batch_size)"),
         n);
   }
 
@@ -271,7 +272,7 @@ class FitPlan {
                memory_text(r.program),
                results_bytes > 0 ? concat(", results ", memory_text(results_bytes)) : std::string(),
                ", held already ", memory_text(line.held), "); the least line that would do is ",
-               memory_text(n.least), "; ", fits_text(n.largest_batch)),
+               line_text(n.least), "; ", fits_text(n.largest_batch)),
         n);
   }
 
@@ -304,7 +305,7 @@ class FitPlan {
   }
 
   static std::string rest(const Numbers& n, const MemoryForecast& f) {
-    return concat("the least line that would do is ", memory_text(n.least), "; ", fits_text(n.largest_batch),
+    return concat("the least line that would do is ", line_text(n.least), "; ", fits_text(n.largest_batch),
                   parts_text(n.parts), "; heaviest layers: ", heaviest(f));
   }
 

@@ -6,6 +6,7 @@
 #include "memory/account.h"
 #include "plimsoll/error.h"
 #include "plimsoll/memory.h"
+#include "plimsoll/planning.h"
 #include "train/memory_picture.h"
 #include "train/model_body.h"
 #include "train/step_plan.h"
@@ -42,7 +43,7 @@ Picture picture_of(const Model& model, int64_t batch_size, const std::string& me
     const int64_t least = plans.least().bytes;
     throw MemoryLineError("memory report",
                           concat("a batch of ", batch_size, " does not fit under ", memory_text(line),
-                                 "; the least line that would do is ", memory_text(least)),
+                                 "; the least line that would do is ", line_text(least)),
                           {.line = line, .need = f.total(), .least = least, .batch = batch_size});
   }
   options.recipe = p->choices[0].recipe;

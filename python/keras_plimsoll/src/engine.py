@@ -126,8 +126,8 @@ class Step:
     def compile(self, outputs, place=None, device=""):
         return self.trace.compile(list(outputs), self.updates(), place, device=device)
 
-    def forecast(self, outputs):
-        return self.trace.forecast(list(outputs), self.updates())
+    def forecast(self, outputs, least=False):
+        return self.trace.forecast(list(outputs), self.updates(), least)
 
     def finish(self):
         """Of an eager one: variables become what they are at its end."""

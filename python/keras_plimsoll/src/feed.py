@@ -9,6 +9,7 @@ from keras.src.trainers.data_adapters.array_data_adapter import ArrayDataAdapter
 from keras_plimsoll.src import engine
 from keras_plimsoll.src.steps import flatten
 from plimsoll import _native
+from plimsoll.errors import MemoryLineError
 
 DTYPES = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64".split())
 PANDAS = tuple(getattr(array_slicing, name) for name in ("PandasDataFrameSliceable", "PandasSeriesSliceable")
@@ -77,7 +78,7 @@ class Feed:
 
     def run(self, steps, at, most, seconds, into=None):
         """Steps over at most so many batches from `at` on, for some seconds: (the batch to go on with, the last one's results)."""
-        end, deadline = min(at + most, self.batches), time.monotonic() + seconds
+        end, deadline, forgotten = min(at + most, self.batches), time.monotonic() + seconds, False
         while at < end:
             whole, made = at < self.full, None  # nobody but `steps` holds a Program, which may have to go for the next
             made = self.ready(steps, at)
@@ -85,7 +86,14 @@ class Feed:
             first = at * self.batch_size
             places = [bytes_of(a[first:first + count * self.batch_size]) for a in into or []]
             flag = len(made.types) + 1 if made.watched else -1
-            done, last = made.program.run_rows(self.rows, self.order, first, count, max(deadline - time.monotonic(), 0), places, flag)
+            try:
+                done, last = made.program.run_rows(self.rows, self.order, first, count, max(deadline - time.monotonic(), 0), places, flag)
+            except MemoryLineError:  # before the first step: what was planned for another batch has taken the room of this one
+                made = None
+                if forgotten or not steps.workshop.forget():
+                    raise
+                forgotten = True
+                continue
             if done == 0:  # another thread has moved its variables just now
                 continue
             again = made.is_bad(last) and steps.hit(made, None, last)

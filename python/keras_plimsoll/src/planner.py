@@ -81,29 +81,32 @@ def _labels(output, loss):
 
 
 class Plan:
-    """Training steps of a built model over batches whose leaves have the types sized(rows); of data with `count` rows, if it is known."""
+    """Steps of a built model over batches whose leaves have the types sized(rows); of data with `count` rows, if it is known."""
 
-    def __init__(self, model, sized, spec, count=None):
-        self.model, self.sized, self.spec, self.count, self.known = model, sized, spec, count, {}
-        self.windows = {}  # by rows: what of spilled state is in memory while a step runs
+    def __init__(self, model, sized, spec, count=None, kind="train"):
+        self.model, self.sized, self.spec, self.count, self.kind = model, sized, spec, count, kind
+        self.known = {}
+        self.windows, self.unlimited = {}, {}  # by rows: what of spilled state is in memory while a step runs, the arena without a line
 
-    def forecast(self, rows):
-        if rows not in self.known:
+    def forecast(self, rows, least=False):
+        """Under the line there is; `least`: with the smallest arena there is."""
+        if (rows, least) not in self.known:
             model, types = self.model, self.sized(rows)
             with _planned_optimizer(model):
-                report = Steps(model.train_step).forecast(types, self.spec)
-                state = _bytes([*model.optimizer.variables, *model.metrics_variables]) - report["spilled"] + report["window"]
+                report = Steps(getattr(model, f"{self.kind}_step")).forecast(types, self.spec, least)
+                state = _bytes([*_optimizer_variables(model), *model.metrics_variables]) - report["spilled"] + report["window"]
             data = sum(engine.numpy_dtype(t[0]).itemsize * _product(t[1]) for t in types if type(t) is tuple)
-            self.windows[rows] = report["window"]
-            self.known[rows] = MemoryForecast(_bytes(model.variables), state, report["arena"], report["constants"], report["program"],
-                                              data, [(layer or "(no layer)", size) for layer, size in report["layers"]])
-        return self.known[rows]
+            self.windows[rows], self.unlimited[rows] = report["window"], report["unlimited"]
+            self.known[rows, least] = MemoryForecast(_bytes(model.variables), state, report["arena"], report["constants"], report["program"],
+                                                     data, [(layer or "(no layer)", size) for layer, size in report["layers"]])
+        return self.known[rows, least]
 
-    def more(self, rows):
+    def more(self, rows, least=False):
         """Bytes of it that are not held yet."""
-        f, workshop = self.forecast(rows), getattr(self.model, "_workshop", None)
+        f, workshop = self.forecast(rows, least), getattr(self.model, "_workshop", None)
         window, arena = (0, 0) if workshop is None else (workshop.place.spilled_bytes, workshop.place.arena_bytes)
-        state = max(self.windows[rows] - window, 0) if self.model.optimizer.built else f.state - _bytes(self.model.metrics_variables)
+        built = self.model.optimizer is None or self.model.optimizer.built
+        state = max(self.windows[rows] - window, 0) if built else f.state - _bytes(self.model.metrics_variables)
         program = f.constants + f.programs
         last = program * OTHER_PROGRAM if self.count is not None and self.count % rows else 0  # of the smaller batch at the end
         return max(f.arena - arena, 0) + state + program + int(last) + f.data
@@ -118,16 +121,29 @@ class Plan:
             fits, too_large = (middle, too_large) if self.more(middle) <= left else (fits, middle)
         return fits
 
-    def refusal(self, rows, error):
+    def refusal(self, rows, error, what="[fit] a batch"):
         """`error` with the numbers, and with what would fit."""
-        use, f = memory_use(), self.forecast(rows)
-        fits = self.largest(rows, use.limit - use.engine) if use.limit is not None else 0
+        if getattr(self.model, "_workshop", None) is not None:
+            self.model._workshop.forget()
+        f, smallest, more = self.forecast(rows), self.forecast(rows, least=True), self.more(rows, least=True)
+        limit = memory_use().limit
+        fits = self.largest(rows - 1, limit - memory_use().engine) if limit is not None and rows > 1 else 0
+        noise = _native.measure_memory()  # after planning, which brings code into memory that a step needs too
+        made = MemoryLineError()
+        made.line, made.batch, made.largest_batch, made.layers = limit or 0, rows, fits, f.layers
+        made.least = memory_use().engine + more + noise
+        made.need = made.least + max(self.unlimited[rows] - smallest.arena, 0)
         text = _native.memory_text
         heaviest = ", ".join(f"{layer} {text(size)}" for layer, size in f.layers[:SHOWN_LAYERS])
-        return MemoryLineError(
-            f"[fit] a batch of {rows} needs {text(use.engine + self.more(rows))}, allowed are "
-            f"{text(use.limit) if use.limit is not None else 'what the system has'} (this model takes {f}); "
-            + (f"the largest batch that fits is {fits}" if fits else "no batch fits") + f"; heaviest layers: {heaviest}. {error}")
+        made.args = (
+            f"{what} of {rows} needs {text(made.need)}, allowed are {text(limit) if limit is not None else 'what the system has'} "
+            f"(this model takes {f}); the least line that would do is {_native.line_text(made.least)}; "
+            + (f"the largest batch that fits is {fits}" if fits else "no batch fits") + f"; heaviest layers: {heaviest}. {error}",)
+        return made
+
+
+def _optimizer_variables(model):
+    return [] if model.optimizer is None else model.optimizer.variables
 
 
 def largest_batch(model, feed):

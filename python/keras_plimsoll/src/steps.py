@@ -128,10 +128,10 @@ class Steps:
             raise
         return Ready(program, spec, fixed, kinds, step.ranges, step.gate is not None)
 
-    def forecast(self, types, spec):
-        """What compile() would take, in bytes."""
+    def forecast(self, types, spec, least=False):
+        """What compile() would take under the line, in bytes. `least`: in the smallest arena there is."""
         step, flat, _ = self.trace(types, spec)
-        return step.forecast([x for x in flat if isinstance(x, engine.Tensor)] + _flags(step))
+        return step.forecast([x for x in flat if isinstance(x, engine.Tensor)] + _flags(step), least)
 
     def trace(self, types, spec):
         step = engine.Step()

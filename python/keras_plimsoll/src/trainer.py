@@ -18,7 +18,7 @@ from keras_plimsoll.src.functions import gradients
 from keras_plimsoll.src.nan_gate import gate_step
 from keras_plimsoll.src.ops.core import convert_to_numpy, convert_to_tensor
 from keras_plimsoll.src.steps import EagerSteps, Steps, Workshop, is_array, run_outside
-from plimsoll import watch
+from plimsoll import memory, watch
 from plimsoll.errors import MemoryLineError
 from plimsoll.tracing import stretch
 
@@ -142,12 +142,31 @@ class Trainer(base_trainer.Trainer):
         iterator.reset()
         return planner.largest_batch(self, _feed(iterator, self.make_train_function()))
 
-    def _prepare(self, feed):
-        """The Program of the first batch; a refusal says what would fit."""
+    def _prepare(self, feed, kind="train", what="[fit] a batch"):
+        """The Programs of the first batch and of a smaller last one; a refusal says what would fit."""
+        steps = getattr(self, f"{kind}_function").steps
         try:
-            feed.ready(self.train_function.steps, 0)
+            if memory.is_drawn() and feed.full and feed.rest:
+                feed.ready(steps, feed.full)
+            feed.ready(steps, 0)
         except MemoryLineError as error:
-            raise planner.Plan(self, feed.types, feed.spec, feed.count).refusal(min(feed.batch_size, feed.count), error) from None
+            raise self._refusal(feed, error, kind, what) from None
+
+    def _refusal(self, feed, error, kind="train", what="[fit] a batch"):
+        if feed is None:
+            return error
+        try:
+            return planner.Plan(self, feed.types, feed.spec, feed.count, kind).refusal(min(feed.batch_size, feed.count), error, what)
+        except MemoryLineError:  # not even that can be planned
+            return error
+
+    def _build_to_train(self, iterator):
+        try:
+            self._symbolic_build(iterator=iterator)
+        except MemoryLineError as error:  # of what the optimizer keeps
+            iterator.reset()
+            raise self._refusal(_feed(iterator, self.make_train_function()), error) from None
+        iterator.reset()
 
     def _run_batches(self, kind, iterator, feed, function, callbacks, guard=watch.Unwatched()):
         """Over one epoch: the logs of its last batch."""
@@ -239,13 +258,19 @@ class Trainer(base_trainer.Trainer):
         if batch_size == "max":
             batch_size = self._largest_batch(epoch_iterator(batch_size=1))
         iterator = epoch_iterator(batch_size=batch_size)
-        self._symbolic_build(iterator=iterator)
-        iterator.reset()
+        self._build_to_train(iterator)
         callbacks = self._callbacks_of(callbacks, verbose, epochs, iterator.num_batches)
         self.stop_training = False
         feed = _feed(iterator, self.make_train_function())
         self.train_function.steps.nans = watch.begin()
         callbacks.on_train_begin()
+        validation_iterator = functools.partial(
+            EpochIterator, x=val_x, y=val_y, sample_weight=val_sample_weight, batch_size=validation_batch_size or batch_size,
+            steps_per_execution=self.steps_per_execution, steps_per_epoch=validation_steps, shuffle=False)
+        if validation_data is not None and memory.is_drawn():  # what does not fit is refused before the first batch
+            self._eval_epoch_iterator = validation_iterator()
+            if (validation_feed := _feed(self._eval_epoch_iterator, self.make_test_function())) is not None:
+                self._prepare(validation_feed, "test", "[fit] validation with a batch")
         if feed is not None:
             self._prepare(feed)
         training_logs, logs = {}, {}
@@ -258,9 +283,7 @@ class Trainer(base_trainer.Trainer):
             epoch_logs = dict(pythonify_logs(self._get_metrics_result_or_logs(logs)))
             if validation_data is not None and self._should_eval(epoch, validation_freq):
                 if getattr(self, "_eval_epoch_iterator", None) is None:
-                    self._eval_epoch_iterator = EpochIterator(
-                        x=val_x, y=val_y, sample_weight=val_sample_weight, batch_size=validation_batch_size or batch_size,
-                        steps_per_execution=self.steps_per_execution, steps_per_epoch=validation_steps, shuffle=False)
+                    self._eval_epoch_iterator = validation_iterator()
                 val_logs = self.evaluate(x=val_x, y=val_y, sample_weight=val_sample_weight,
                                          batch_size=validation_batch_size or batch_size, steps=validation_steps,
                                          callbacks=callbacks, return_dict=True, _use_cached_eval_dataset=True)
@@ -294,6 +317,8 @@ class Trainer(base_trainer.Trainer):
         self.stop_evaluating = False
         callbacks.on_test_begin()
         self.reset_metrics()
+        if feed is not None:
+            self._prepare(feed, "test", "[evaluate] a batch")
         logs = self._run_batches("test", iterator, feed, self.test_function, callbacks)
         logs = pythonify_logs(self._get_metrics_result_or_logs(logs))
         callbacks.on_test_end(logs)
@@ -310,7 +335,10 @@ class Trainer(base_trainer.Trainer):
             iterator.reset()
         callbacks = self._callbacks_of(callbacks, verbose, 1, iterator.num_batches)
         feed = _feed(iterator, self.make_predict_function())
-        places = None if feed is None else feed.places_for(self.predict_function.steps)
+        try:
+            places = None if feed is None else feed.places_for(self.predict_function.steps)
+        except MemoryLineError as error:
+            raise self._refusal(feed, error, "predict", "[predict] a batch") from None
         self.stop_predicting = False
         callbacks.on_predict_begin()
         if places is None:

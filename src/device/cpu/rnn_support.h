@@ -23,9 +23,12 @@ struct RnnSizes {
   DType wide() const { return dtype == DType::f64 ? DType::f64 : DType::f32; }
   int64_t wide_size() const { return static_cast<int64_t>(size_of(wide())); }
   int64_t rows() const { return batch * time; }
-  // Batch rows one thread takes through all steps, at least the 6 of a tile. Rows are independent, so the cut
-  // changes no bit.
-  int64_t block() const { return std::clamp<int64_t>(divide_up(batch, threads), 6, 48); }
+  // Batch rows one thread takes through all steps. As many for each thread: a step of fewer than 3 rows takes
+  // as long as one of 3, its weights having to be read. Rows are independent, so the cut changes no bit.
+  int64_t block() const {
+    const int64_t most = std::clamp<int64_t>(batch / 3, 1, step_threads());
+    return std::clamp<int64_t>(divide_up(batch, most), 1, 48);
+  }
   int64_t blocks() const { return divide_up(batch, block()); }
   // The threads worth waking for the recurrent part.
   int step_threads() const {

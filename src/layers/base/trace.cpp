@@ -1,9 +1,11 @@
 #include "layers/base/trace.h"
 
 #include "layers/base/initial_values.h"
+#include "memory/addresses.h"
 #include "plimsoll/error.h"
 #include "plimsoll/ops/math.h"
 #include "plimsoll/ops/random.h"
+#include "plimsoll/planning.h"
 
 namespace plimsoll {
 
@@ -156,7 +158,9 @@ Tensor Scope::weight(std::string_view name, const Shape& shape, const Initialize
             "', got none");
     const DType dtype = options.dtype.value_or(layer_.variable_dtype());
     const bool from_file = WithoutInitialValues::active() && !options.is_state;
-    const Tensor value = from_file ? Tensor::empty(dtype, shape) : initializer->make(shape, dtype);
+    const Tensor value = Outline::active() ? Tensor(dtype, shape, addresses(byte_size(dtype, shape)))
+                         : from_file       ? Tensor::empty(dtype, shape)
+                                           : initializer->make(shape, dtype);
     variable = layer_.add_variable({.name = std::string(name),
                                     .value = value,
                                     .trainable = options.trainable && !options.is_state,

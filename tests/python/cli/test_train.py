@@ -139,6 +139,17 @@ def test_what_does_not_fit_is_refused_with_the_numbers_and_nothing_changed(train
     assert float(re.search(r"([\d.]+) MiB resident in the process", out)[1]) <= float(least) + 0.1
 
 
+@pytest.mark.parametrize("line", ["12MiB", "34MiB"])  # below the program itself, below the weights
+def test_a_line_below_the_weights_is_refused_with_one_that_does(place, line):
+    (place / "wide.yaml").write_text("input: [4]\nlayers:\n  - Dense: 2000\n  - Dense: 2000\n  - Dense: 3\n")
+    place.train("wide.yaml", "--save", "wide.keras")
+    command = ["train", "wide.keras", "--data", "d.npz", "--batch", 50, "--memory"]
+    said = place.refused(*command, line, status=3)
+    least = float(re.search(r"the least line that would do is ([\d.]+) MiB", said)[1])
+    assert float(re.search(r"([\d.]+) MiB resident in the process", place.run(*command, f"{least}MiB").out)[1]) <= least + 0.05
+    assert "least line" in place.refused(*command, f"{0.95 * least}MiB", status=3)
+
+
 def test_a_line_below_the_program_itself_is_refused(trained):
     assert "the program itself takes" in trained.refused("train", "m.keras", "--data", "d.npz", "--memory", "1MiB", status=3)
 
