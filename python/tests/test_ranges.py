@@ -123,3 +123,34 @@ def test_a_place_is_not_outside_of_a_size_that_nobody_knows_yet():
     assert model.predict(np.ones((2, 101, 3)), verbose=0).tolist() == [[2.0] * 3] * 2
     with pytest.raises(IndexError, match="100 is out of bounds"):
         model.predict(np.ones((2, 90, 3)), verbose=0)
+
+
+def ten_classes(last):
+    model = keras.Sequential([keras.Input((3,)), last])
+    model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=last.activation is keras.activations.linear), ["accuracy"])
+    return model
+
+
+@pytest.mark.parametrize("activation", ["softmax", None])
+@pytest.mark.parametrize("shape", [(20,), (20, 1)])
+def test_labels_that_are_no_classes_are_named(activation, shape):
+    model = ten_classes(layers.Dense(10, activation))
+    x, labels = np.ones((20, 3)), np.arange(20) % 10 + 1  # counted from 1
+    before = model.get_weights()
+    with pytest.raises(IndexError, match=r"labels from 0 to 9 for 10 classes.* has 10 at \[9.* give the last layer 11 outputs"):
+        model.fit(x, labels.reshape(shape), batch_size=4, verbose=0)
+    with pytest.raises(IndexError, match="for 10 classes"):
+        model.evaluate(((x[i:i + 10], labels[i:i + 10]) for i in (0, 10)), verbose=0)
+    for a, b in zip(before, model.get_weights()):
+        np.testing.assert_array_equal(a, b)
+    assert np.isfinite(model.fit(x, labels - 1, verbose=0).history["loss"]).all()
+
+
+def test_labels_below_zero_and_a_class_to_ignore_are_let_pass():
+    x, labels = np.ones((20, 3)), np.arange(20) % 10
+    labels[3] = -1
+    assert np.isfinite(ten_classes(layers.Dense(10, "softmax")).fit(x, labels, verbose=0).history["loss"]).all()
+    labels[3] = 255
+    model = keras.Sequential([keras.Input((3,)), layers.Dense(10)])
+    model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True, ignore_class=255))
+    assert np.isfinite(model.fit(x, labels, verbose=0).history["loss"]).all()

@@ -23,9 +23,9 @@ inline RnnSizes rnn_sizes(const KernelQuery& q) {
 }
 
 // The products of input and state with the weights of `gates` gates. All weights are read for each step: one
-// of a few rows takes as long as one of six.
+// of one or two rows takes as long as one of three.
 inline Cost rnn_cost(const OpCall& c, std::span<const TensorType> out, double gates) {
-  constexpr int64_t kFew = 6;
+  constexpr int64_t kFew = 3;
   const RnnDims d = rnn_dims(c.in);
   Cost cost = streaming_cost(c, out, 0);
   cost.flops = 2 * gates * static_cast<double>(std::max(d.batch, kFew) * d.time) *

@@ -12,8 +12,8 @@ Error = IndexError  # plimsoll_tensorflow has one of its own
 LARGEST_FILE = 1 << 30  # bytes of a numpy.memmap that is read for this before it is trained on
 
 
-def note(indices, size, what):
-    """Of `indices` that a step takes from an axis of this size; not in branches and loops, which may not run."""
+def note(indices, size, what, kind=None):
+    """Of `indices` that a step takes from an axis of this size; not in branches and loops, which may not run. `kind`: of Range."""
     step = engine.current_step()
     if step is None or step.eager or step.depth > 0:
         return
@@ -23,7 +23,7 @@ def note(indices, size, what):
     place, moves = origin
     moves = _of_rows(moves, step.inputs[place].shape)
     if moves is not None:
-        step.ranges.append(Range(place, moves, size, what, current_path()))
+        step.ranges.append((kind or Range)(place, moves, size, what, current_path()))
 
 
 def _of_rows(moves, shape):
@@ -50,7 +50,8 @@ class Range:
 
     def __init__(self, place, moves, size, what, layer):
         self.place, self.moves, self.size, self.what, self.layer = place, moves, size, what, layer
-        self.key = (place, repr(moves), size, layer)
+        self.key = (type(self), place, repr(moves), size, layer)
+        self.least = -size
 
     def check(self, array):
         if isinstance(array, np.memmap) and array.nbytes > LARGEST_FILE:
@@ -59,10 +60,10 @@ class Range:
         if seen.size == 0 or seen.dtype.kind == "b":
             return
         least, most = seen.min().item(), seen.max().item()
-        if -self.size - 1 < least and most < self.size:
+        if self.least - 1 < least and most < self.size:
             return
         wide = seen.astype("float64" if isinstance(most, float) else "int64")  # a fraction is cut off, as by the step
-        bad = np.argwhere((wide <= -self.size - 1) | (wide >= self.size))
+        bad = np.argwhere((wide <= self.least - 1) | (wide >= self.size))
         if len(bad):
             raise Error(self._complaint(wide, bad[0].tolist()))
 
@@ -80,3 +81,15 @@ class Range:
         room = f" The largest index is {int(most)}: it needs a size of at least {int(most) + 1}." if self.size <= most < math.inf else ""
         return (f"[{self.what}] expected indices from {-self.size} to {self.size - 1} for an axis of size {self.size}{layer}, "
                 f"but input {self.place} of the step has {seen[tuple(at)].item():g} at {at}.{room}")
+
+
+class Labels(Range):
+    """Of classes. One below 0 is none, and counts nothing, as on JAX."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.least = -math.inf
+
+    def _complaint(self, seen, at):
+        return (f"[{self.what}] expected labels from 0 to {self.size - 1} for {self.size} classes, but input {self.place} of the step has "
+                f"{seen[tuple(at)].item():g} at {at}. Count classes from 0, or give the last layer {int(np.nanmax(seen)) + 1} outputs.")

@@ -4,6 +4,7 @@ import math
 
 from keras.src.backend.config import epsilon, floatx
 
+from keras_plimsoll.src import ranges
 from keras_plimsoll.src.engine import call
 from keras_plimsoll.src.ops import _formula as f
 from keras_plimsoll.src.ops._activations import log_softmax
@@ -78,6 +79,8 @@ def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
             "Arguments `target` and `output` must have the same shape up until the last dimension: "
             f"target.shape={target.shape}, output.shape={output.shape}"
         )
+    if target.is_symbolic:
+        ranges.note(target, output.shape[axis], "sparse_categorical_crossentropy", ranges.Labels)
     logits = _logits_of(output, from_logits)
     if logits is not None and axis == output.ndim - 1:
         return call("sparse_softmax_cross_entropy", logits, target)[0]
