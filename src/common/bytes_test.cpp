@@ -30,7 +30,9 @@ TEST(BytesText, RoundsUpToWhatIsEnoughWhenTypedAgain) {
   for (int64_t bytes = 1; bytes < int64_t{1} << 45; bytes += bytes / 7 + 1) {
     const int64_t typed = parse_bytes(bytes_text_up(bytes), 0);
     EXPECT_GE(typed, bytes);
-    if (bytes > 10 << 20) EXPECT_LE(typed, bytes + bytes / 100 + 1);
+    if (bytes > 10 << 20) {
+      EXPECT_LE(typed, bytes + bytes / 100 + 1);
+    }
   }
 }
 

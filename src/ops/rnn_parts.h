@@ -1,8 +1,6 @@
 // What the recurrent layers share: their sizes, and pieces of their decompositions.
 #pragma once
 
-#include <algorithm>
-
 #include "device/cpu/rnn_support.h"
 #include "ops/float_ops.h"
 #include "ops/vjp_parts.h"
@@ -22,14 +20,12 @@ inline RnnSizes rnn_sizes(const KernelQuery& q) {
   return {q.in[0].dtype, d.batch, d.time, d.features, d.units, q.attrs.flag("reverse"), q.threads};
 }
 
-// The products of input and state with the weights of `gates` gates. All weights are read for each step: one
-// of one or two rows takes as long as one of three.
+// The products of input and state with the weights of `gates` gates.
 inline Cost rnn_cost(const OpCall& c, std::span<const TensorType> out, double gates) {
-  constexpr int64_t kFew = 3;
   const RnnDims d = rnn_dims(c.in);
   Cost cost = streaming_cost(c, out, 0);
-  cost.flops = 2 * gates * static_cast<double>(std::max(d.batch, kFew) * d.time) *
-               static_cast<double>(d.units) * static_cast<double>(d.features + d.units);
+  cost.flops = 2 * gates * static_cast<double>(d.batch * d.time) * static_cast<double>(d.units) *
+               static_cast<double>(d.features + d.units);
   return cost;
 }
 

@@ -99,7 +99,9 @@ void expect_nothing_allocated(const Graph& graph, const std::vector<Tensor>& inp
     after_steps = unknown.bytes();
   }
   EXPECT_EQ(seen.ours, 0) << seen.text;
-  if (is_the_readmes_processor()) EXPECT_LE(seen.onednn, most_by_onednn) << seen.text;
+  if (is_the_readmes_processor()) {
+    EXPECT_LE(seen.onednn, most_by_onednn) << seen.text;
+  }
   EXPECT_LE(seen.most_bytes, kMostInOneCall);
   EXPECT_EQ(seen.left_bytes, 0);
   EXPECT_LE(after_compile, kMostUnknown + charged / 20);
