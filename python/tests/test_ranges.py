@@ -127,7 +127,7 @@ def test_a_place_is_not_outside_of_a_size_that_nobody_knows_yet():
 
 def ten_classes(last):
     model = keras.Sequential([keras.Input((3,)), last])
-    model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=last.activation is keras.activations.linear), ["accuracy"])
+    model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=last.activation is keras.activations.linear), metrics=["accuracy"])
     return model
 
 
@@ -146,11 +146,12 @@ def test_labels_that_are_no_classes_are_named(activation, shape):
     assert np.isfinite(model.fit(x, labels - 1, verbose=0).history["loss"]).all()
 
 
-def test_labels_below_zero_and_a_class_to_ignore_are_let_pass():
+@pytest.mark.parametrize("left_out", [-1, 255])
+def test_a_label_to_leave_out_is_named(left_out):
     x, labels = np.ones((20, 3)), np.arange(20) % 10
-    labels[3] = -1
-    assert np.isfinite(ten_classes(layers.Dense(10, "softmax")).fit(x, labels, verbose=0).history["loss"]).all()
-    labels[3] = 255
+    labels[3] = left_out
+    with pytest.raises(IndexError, match=f"has {left_out} at .*{'ignore_class' if left_out < 0 else '256 outputs'}"):
+        ten_classes(layers.Dense(10, "softmax")).fit(x, labels, verbose=0)
     model = keras.Sequential([keras.Input((3,)), layers.Dense(10)])
-    model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True, ignore_class=255))
+    model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True, ignore_class=left_out))
     assert np.isfinite(model.fit(x, labels, verbose=0).history["loss"]).all()

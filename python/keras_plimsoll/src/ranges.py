@@ -84,12 +84,14 @@ class Range:
 
 
 class Labels(Range):
-    """Of classes. One below 0 is none, and counts nothing, as on JAX."""
+    """Of classes, as TensorFlow has them: a label outside makes the loss NaN."""
 
     def __init__(self, *args):
         super().__init__(*args)
-        self.least = -math.inf
+        self.least = 0
 
     def _complaint(self, seen, at):
+        label = seen[tuple(at)].item()
+        remedy = "Name one that is to be left out as ignore_class" if label < 0 else f"Count classes from 0, or give the last layer {int(np.nanmax(seen)) + 1} outputs"
         return (f"[{self.what}] expected labels from 0 to {self.size - 1} for {self.size} classes, but input {self.place} of the step has "
-                f"{seen[tuple(at)].item():g} at {at}. Count classes from 0, or give the last layer {int(np.nanmax(seen)) + 1} outputs.")
+                f"{label:g} at {at}. {remedy}.")
