@@ -25,16 +25,24 @@ Tensor both_near(int64_t queries, int64_t keys, bool causal, const std::optional
   return seen;
 }
 
+// A query that sees no key becomes zero: its scores are the mask's all the same, and no gradient goes through
+// them, as in Keras on JAX and TensorFlow.
+Tensor without_blind(const Tensor& query, Tensor seen, int64_t keys, bool causal) {
+  if (causal) seen = bitwise_and(seen, expand_dims(both_near(query.dim(1), keys, true, {}), 0));
+  return where(transpose(any(seen, {-1}, true), {0, 2, 1, 3}), query, scalar_like(query, 0));
+}
+
 // By the engine's own op: (batch, positions, heads, width).
 Tensor attend_by_op(const AttentionHeads& h, const Tensor& mask, bool causal, double scale) {
-  Tensor bias;
+  Tensor bias, query = h.query;
   if (mask.defined()) {
     Tensor seen = mask;
     while (seen.rank() < 4) seen = expand_dims(seen, -3);
     const Tensor zero = scalar_like(h.query, 0);
     bias = where(seen, zero, scalar_like(h.query, low_score(h.query.dtype())));
+    query = without_blind(query, seen, h.key.dim(1), causal);
   }
-  return attention(h.query, h.key, h.value, bias, scale, causal);
+  return attention(query, h.key, h.value, bias, scale, causal);
 }
 
 }  // namespace
