@@ -1,4 +1,4 @@
-"""The tables of README.md and docs/speed.md, from a results file of run.py. The file itself is kept beside the second, so that
+"""The tables of README.md, docs/speed.md and docs/keras_speed.md, from a results file of run.py. The file itself is kept in docs/, so that
 tests/readme_test.py can tell that nobody has touched a figure by hand."""
 import json
 import shutil
@@ -80,10 +80,19 @@ def speed_part(data):
     return heading(data) + "\n" + table(data["rows"], everything=True)
 
 
+def pages(data):
+    """Where these results are kept, and {page: its table}. Of Keras's rows alone there is a page of its own."""
+    if all(r["row"].startswith("keras_") for r in data["rows"]):
+        return "docs/keras_speed.json", {"docs/keras_speed.md": speed_part(data)}
+    return "docs/speed.json", {"README.md": readme_part(data), "docs/speed.md": speed_part(data)}
+
+
 def write(path, root):
     data = json.loads(path.read_text())
-    for page, part in ((root / "README.md", readme_part(data)), (root / "docs/speed.md", speed_part(data))):
+    kept, parts = pages(data)
+    for name, part in parts.items():
+        page = root / name
         page.write_text(replaced(page.read_text(), part))
-    if path.resolve() != (root / "docs/speed.json").resolve():
-        shutil.copyfile(path, root / "docs/speed.json")
+    if path.resolve() != (root / kept).resolve():
+        shutil.copyfile(path, root / kept)
     return 0

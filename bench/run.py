@@ -3,7 +3,7 @@
 Every contender of a row is a process of its own on the same processors; see harness.py for how they take turns. Prints a table and
 writes bench/results.json: {machine, threads, versions, date, rows: [{row, unit, ours, peers, left_out, best, ratio}]}, medians of the
 rounds, ratio = best peer / ours. Rows that are measured again replace their older values, unless the machine, the threads or the
-peers are others: then the file begins anew. --markdown writes the tables of README.md and docs/speed.md.
+peers are others: then the file begins anew. --markdown writes the tables of README.md and docs/speed.md, or of docs/keras_speed.md from rows of Keras.
 """
 import argparse
 import datetime
