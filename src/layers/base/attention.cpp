@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "layers/base/trace.h"
 #include "plimsoll/ops/nn.h"
 #include "plimsoll/ops/random.h"
 #include "plimsoll/ops/reduce.h"
@@ -72,8 +73,7 @@ AttentionCall::AttentionCall(Scope& s, std::span<const Tensor> xs)
   key = named.defined() ? named : value;
   const auto given = [&](std::string_view name, const Tensor& otherwise) {
     const Tensor mask = s.argument(name);
-    if (!mask.defined()) return otherwise;
-    return mask.dtype() == DType::boolean ? mask : not_equal(mask, scalar_like(mask, 0));
+    return mask.defined() ? as_mask(mask) : otherwise;
   };
   query_mask = s.mask(query);  // MultiHeadAttention puts it in the place of one that the call is given
   if (s.argument("query_mask").defined() && s.layer().class_name() != "MultiHeadAttention") {
@@ -95,9 +95,7 @@ Tensor attention_visible(Scope& s, const AttentionCall& in, bool causal,
   if (in.value_mask.defined()) narrow(expand_dims(in.value_mask, -2));
   if (in.key_mask.defined()) narrow(expand_dims(in.key_mask, -2));
   narrow(both_near(in.query.dim(1), in.value.dim(1), causal, window));
-  if (const Tensor given = s.argument("attention_mask"); given.defined()) {
-    narrow(given.dtype() == DType::boolean ? given : not_equal(given, scalar_like(given, 0)));
-  }
+  if (const Tensor given = s.argument("attention_mask"); given.defined()) narrow(as_mask(given));
   return seen;
 }
 

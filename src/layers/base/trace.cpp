@@ -18,11 +18,11 @@ void collect_unbuilt(LayerBase& layer, std::vector<LayerBase*>& out) {
   layer.visit_inner([&](std::string_view, const Layer& inner) { collect_unbuilt(*inner, out); });
 }
 
+}  // namespace
+
 Tensor as_mask(const Tensor& given) {
   return given.dtype() == DType::boolean ? given : not_equal(given, scalar_like(given, 0));
 }
-
-}  // namespace
 
 Tensor given_mask(const Arguments& arguments, size_t i) {
   const std::string own = concat("mask[", i, "]");

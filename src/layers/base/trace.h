@@ -12,6 +12,8 @@
 
 namespace plimsoll {
 
+// A mask as bools: of numbers, those that are not 0.
+Tensor as_mask(const Tensor& given);
 // The mask that a call was given for its i-th input: the i-th "mask", or "mask[i]" where others have none.
 // Undefined: none was given.
 Tensor given_mask(const Arguments& arguments, size_t i);
