@@ -128,11 +128,11 @@ void run(const PlanArguments& a) {
                layers_text(f));
   }
   if (!a.html.empty()) {
-    cli::write_text(a.html, memory_report_html(model, a.batch, a.memory));
+    cli::write_text(a.html, memory_report_html(model, a.batch, f));
     if (!a.json) fmt::print("drew {}\n", a.html);
   }
   if (!a.svg.empty()) {
-    cli::write_text(a.svg, memory_report_svg(model, a.batch, a.memory));
+    cli::write_text(a.svg, memory_report_svg(model, a.batch, f));
     if (!a.json) fmt::print("drew {}\n", a.svg);
   }
   constexpr int kDoesNotFit = 3;

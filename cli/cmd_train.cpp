@@ -151,9 +151,8 @@ void run(const TrainOptions& a) {
     fmt::print("{}",
                cli::forecast_text(forecast(model, a.batch, "", a.micro_batch, a.hold_updates), a.batch));
   if (!a.memory_report.empty()) {
-    cli::write_text(
-        a.memory_report,
-        memory_report_html(model, a.batch, a.memory.find('=') == std::string::npos ? a.memory : ""));
+    const MemoryForecast f = forecast(model, a.batch, a.memory, a.micro_batch, a.hold_updates);
+    cli::write_text(a.memory_report, memory_report_html(model, a.batch, f));
     say(a, "drew", a.memory_report);
   }
   const History history =

@@ -217,8 +217,8 @@ def test_plan_says_what_fits_without_running(trained):
 
 
 def test_plan_exits_with_3_where_nothing_fits(trained):
-    said = trained.refused("plan", "m.keras", "--batch", 200, "--memory", "1KiB", status=3)
-    assert said == ""
+    said = trained.refused("plan", "m.keras", "--batch", 200, "--memory", "1KiB", "--svg", "p.svg", status=3)
+    assert said == "" and "<polygon" in (trained / "p.svg").read_text()  # of the least that it takes
 
 
 def test_devices_shows_where_the_line_comes_from(place):
