@@ -67,17 +67,19 @@ test:  ## builds everything and runs all tests, parsers and kernels under Addres
 	@scripts/setup.sh test
 	cmake --preset release
 	cmake --build build --parallel $(JOBS)
-	ctest --test-dir build --output-on-failure --parallel $(JOBS)
-	if [ -x .venv/bin/pytest ] && [ -d tests/python ]; then .venv/bin/pytest -q -n $(PYTEST_WORKERS) --dist worksteal tests/python; fi
+	rm -f build/unsteady.txt
+	scripts/run_tests.sh ctest --test-dir build --output-on-failure --parallel $(JOBS)
+	if [ -x .venv/bin/pytest ] && [ -d tests/python ]; then scripts/run_tests.sh .venv/bin/pytest -q -n $(PYTEST_WORKERS) --dist worksteal tests/python; fi
 	if .venv/bin/python -c 'import importlib.util as u; exit(not all(map(u.find_spec, ["keras", "jax", "nanobind"])))' 2> /dev/null; then \
 	  $(MAKE) test-python; \
 	else \
 	  echo '=== SKIPPED: the tests of the Keras backend: .venv has no keras, jax and nanobind (is PyPI reachable?) ===' >&2; [ "$${CI:-}" != true ]; \
 	fi
+	@if [ -s build/unsteady.txt ]; then echo '=== UNSTEADY, to be mended: these failed once and passed alone ===' >&2; cat build/unsteady.txt >&2; fi
 
 test-python: python wheel  ## the tests of the Keras backend, with the fast part of Keras's own suite
-	.venv/bin/pytest -q -n 2 --dist worksteal python/tests
-	.venv/bin/pytest -q python/tests/tensorflow
+	scripts/run_tests.sh .venv/bin/pytest -q -n 2 --dist worksteal python/tests
+	scripts/run_tests.sh .venv/bin/pytest -q python/tests/tensorflow
 	.venv/bin/python python/tests/keras_suite/run.py --stages 0,1,3 --jobs 2
 
 # Needs a GPU and, in .venv or on the system, NVIDIA's libraries; builds nothing if the binaries have been brought along.

@@ -77,7 +77,7 @@ install_packages() {
   say "installing ${#missing[@]} Debian packages: ${missing[*]}"
   as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq ||
     say "apt-get update failed; trying with the package lists that are there"
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null ||
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=5 install -y -qq --no-install-recommends "${missing[@]}" > /dev/null ||
     stop "apt-get could not install them; its message is above"
 }
 
@@ -95,7 +95,10 @@ skip() {
   echo "setup: ==================================================================" >&2
 }
 
-pip() { .venv/bin/python -m pip --disable-pip-version-check --timeout 15 --retries 2 "$@"; }
+# Where the index is known to be reached, one that is slow for a minute is waited for.
+patience=(--timeout 15 --retries 2)
+[ "${CI:-}" != true ] || patience=(--timeout 60 --retries 8)
+pip() { .venv/bin/python -m pip --disable-pip-version-check "${patience[@]}" "$@"; }
 
 make_venv() {
   if [ ! -x .venv/bin/python ] || ! .venv/bin/python -m pip --version > /dev/null 2>&1; then
