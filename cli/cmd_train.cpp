@@ -82,6 +82,17 @@ void say(const TrainOptions& a, const std::string& event, const std::string& fil
     fmt::print("{} {}\n", event, file);
 }
 
+// Of a file whose arrays cannot be read in place.
+int64_t held_in_memory(const Split& split, bool one_file) {
+  int64_t sum = 0;
+  const auto add = [&](const Dataset& data) {
+    for (const Tensor& t : data.tensors()) sum += byte_size(t.dtype(), t.shape());
+  };
+  add(split.train);
+  if (split.validation && !one_file) add(*split.validation);
+  return sum;
+}
+
 // The line has no room for what comes before the step, such as the weights: all is planned without them,
 // under what they leave, to say what would do.
 [[noreturn]] void refuse(const TrainOptions& a, const Error& why) {
@@ -91,18 +102,15 @@ void say(const TrainOptions& a, const std::string& event, const std::string& fil
   Model model = cli::open_model(a.model);
   cli::compile(model, a.compile);
   const Split split = split_data(a, model);
-  const int64_t weights = forecast(model, a.batch).weights;
-  FitArgs args = fit_args(a, split, "");
-  args.verbose = 0;
-  args.trace.clear();
-  args.callbacks = {LambdaCallback({.on_train_begin = [&] { throw why; }})};
-  set_memory_limit(std::max<int64_t>(line - weights, 1));
+  const int64_t before = forecast(model, a.batch).weights + held_in_memory(split, a.validation.empty());
+  const FitArgs args = fit_args(a, split, "");
+  set_memory_limit(std::max<int64_t>(line - before, 1));
   try {
-    model.fit(split.train.batch(a.batch).prefetch(2), args);
+    check_fit(model, split.train.batch(a.batch).prefetch(2), args);
   } catch (const MemoryLineError& e) {
     MemoryLineError::Numbers n = e.numbers();
     n.line = line;
-    for (int64_t* bytes : {&n.need, &n.least}) *bytes += weights;
+    for (int64_t* bytes : {&n.need, &n.least}) *bytes += before;
     const std::string cut =
         n.parts > 0 ? concat("; with --micro-batch auto it fits in ", n.parts, " parts") : "";
     throw MemoryLineError("train",

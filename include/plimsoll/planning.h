@@ -8,9 +8,13 @@
 #pragma GCC visibility push(default)
 namespace plimsoll {
 
-// While one lives, the models that this thread builds or loads have weights without bytes, and what it
-// charges is taken even above the line: enough for forecast() of a model that there is no memory for. Nothing
-// else may be asked of such a model.
+class Dataset;
+class Model;
+struct FitArgs;
+
+// While one lives, the models that this thread builds or loads have weights without bytes, arrays of files
+// that are held in memory have none either, and what it charges is taken even above the line: enough for
+// forecast() of a model that there is no memory for. Nothing else may be asked of such a model.
 class Outline {
  public:
   Outline();
@@ -23,6 +27,10 @@ class Outline {
   struct Body;
   std::unique_ptr<Body> body_;
 };
+
+// Plans the steps of fit(data, args) under the lines there are, and makes none: throws the MemoryLineError that
+// fit() would throw. An outline is enough. Requires: the model knows its inputs.
+void check_fit(const Model& model, const Dataset& data, const FitArgs& args);
 
 // Counts again what the system counts of the process beside what is planned, if a line is drawn; returns how
 // much more that may be the next time.

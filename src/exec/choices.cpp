@@ -154,7 +154,7 @@ Recipe forced_parts(const Graph& graph, const CompileOptions& options) {
   return {.parts = cut_for(passed_apart(graph, options), parts, options) ? parts : 1};
 }
 
-MemoryReport report_of(const Graph& graph, const Choice& choice) {
+MemoryReport report_of(const Choice& choice, int64_t variables) {
   const Recipe& recipe = *choice.recipe;
   MemoryReport r;
   r.arena = choice.arena;
@@ -167,9 +167,14 @@ MemoryReport report_of(const Graph& graph, const Choice& choice) {
   r.seconds = recipe.seconds;
   r.extra_seconds = recipe.extra_seconds;
   r.again = std::ranges::count_if(recipe.execs, &Exec::again);
-  for (const GraphVariable& v : graph.variables())
-    r.variables += byte_size(v.storage.dtype(), v.storage.shape());
+  r.variables = variables;
   return r;
+}
+
+int64_t variable_bytes(const Graph& graph) {
+  int64_t sum = 0;
+  for (const GraphVariable& v : graph.variables()) sum += byte_size(v.storage.dtype(), v.storage.shape());
+  return sum;
 }
 
 Choice choice_of(const Steps& steps, std::shared_ptr<const Recipe> recipe) {
@@ -181,7 +186,7 @@ Choice choice_of(const Steps& steps, std::shared_ptr<const Recipe> recipe) {
 }
 
 Choices::Choices(const Graph& graph, const CompileOptions& options)
-    : graph_(graph), options_(options), plan_(plan_options(options)) {
+    : graph_(&graph), variables_(variable_bytes(graph)), options_(options), plan_(plan_options(options)) {
   ways_.push_back(look_at(steps_of(passed(graph, options), options), 1));
   const Ways& whole = *ways_[0];
   planned_.set(kPlanningBytes * static_cast<int64_t>(whole.nodes));
@@ -208,22 +213,27 @@ std::unique_ptr<Choices::Ways> Choices::look_at(std::unique_ptr<Steps> steps, in
   return w;
 }
 
-void Choices::forget_kernels() {
-  for (const std::unique_ptr<Ways>& w : ways_) {
-    if (w->steps) forget_kernels(*w);
-  }
+void Choices::forget(Again again) {
+  again_ = std::move(again);
+  graph_ = nullptr;
+  Ways& whole = *ways_[0];
+  whole.ladder.reset();  // which refers to the graph there
+  whole.steps = nullptr;
 }
 
-void Choices::forget_kernels(Ways& w) {
-  w.ladder.reset();  // which refers to the graph there
-  w.plan = w.steps->plan();
-  w.graph = w.steps->take_graph();
-  w.steps = nullptr;
+std::shared_ptr<const Graph> Choices::graph() const {
+  return graph_ ? std::shared_ptr<const Graph>(std::shared_ptr<void>(), graph_) : again_();
+}
+
+const Graph& Choices::graph_of(Ways& w) {
+  if (w.steps) return w.steps->graph();
+  if (!w.graph) w.graph = w.parts > 1 ? cut(w.parts) : passed(*graph(), options_);
+  return *w.graph;
 }
 
 void Choices::look_apart() {
   if (apart_) return;
-  apart_ = passed_apart(graph_, options_);
+  apart_ = passed_apart(*graph(), options_);
   const RowJobs jobs(*apart_);
   jobs_ = jobs.jobs().size();
   rows_ = jobs.rows();
@@ -262,15 +272,12 @@ Choices::Ways* Choices::ways(size_t wanted) {
     }
     planned_.set(bytes_to_plan(ways_.size()));
     std::unique_ptr<Ways> w = look_at(steps_of(std::move(*graph), options_), parts);
-    forget_kernels(*w);
-    w->floor = least_arena(w->graph, w->scratch, plan_);
+    w->floor = least_arena(w->steps->graph(), w->scratch, plan_);
     // What lies between two doublings is a way as it is alone, which takes no room to plan in.
     const bool doubling = std::has_single_bit(static_cast<uint64_t>(parts));
-    if (!doubling || w->nodes > kMostToRepeat) {
-      w->graph = Graph();
-      w->plan = Plan();
-      w->forgotten = true;
-    }
+    w->repeats = doubling && w->nodes <= kMostToRepeat;
+    if (w->repeats) w->graph = w->steps->take_graph();
+    w->steps = nullptr;
     // What stands between parts may be all rows of a value as it is, and yet can be made again by parts.
     const auto helped = [&](size_t i) {
       const auto less = [](int64_t now, int64_t before) {
@@ -294,7 +301,7 @@ Ladder& Choices::ladder(Ways& w) {
 Choice Choices::of_rung(Ways& w, size_t i) {
   const Ladder::Rung& rung = ladder(w).rung(i);
   const std::shared_ptr<Recipe> made = recipe(w, rung.extra_seconds);
-  made->execs = rung.execs;
+  made->execs = ladder(w).execs(i);
   Choice c = w.as_it_is;
   c.recipe = made;
   c.rung = i;
@@ -305,7 +312,7 @@ Choice Choices::of_rung(Ways& w, size_t i) {
 
 std::optional<Choice> Choices::repeating(Ways& w, const Fits& fits) {
   const int64_t kernels = w.as_it_is.held() - graph_bytes(w.nodes);
-  if (w.forgotten || !fits(w.floor, kernels)) return std::nullopt;
+  if (!w.repeats || !fits(w.floor, kernels)) return std::nullopt;
   const std::optional<size_t> rung =
       ladder(w).first([&](int64_t arena, size_t nodes) { return fits(arena, kernels + graph_bytes(nodes)); });
   return rung ? std::optional(of_rung(w, *rung)) : std::nullopt;
@@ -342,14 +349,14 @@ Choice Choices::smallest() {
   for (size_t i = 0; is_there(i); ++i) {
     Ways& w = *ways_[i];
     offer(w.as_it_is);
-    if (w.floor >= best.arena || w.forgotten) continue;
+    if (w.floor >= best.arena || !w.repeats) continue;
     if (const std::optional<size_t> rung = ladder(w).smallest()) offer(of_rung(w, *rung));
   }
   return best;
 }
 
 std::unique_ptr<Steps> Choices::take_steps(const Choice& choice) {
-  if (choice.recipe->parts > 1 || !ways_[0]->steps) return make_steps(graph_, options_, *choice.recipe);
+  if (choice.recipe->parts > 1 || !ways_[0]->steps) return make_steps(*graph(), options_, *choice.recipe);
   const SharedPrimitives shared;
   if (choice.rung) ways_[0]->steps->repeat(ladder(*ways_[0]).take_plan(*choice.rung));
   ways_[0]->ladder.reset();
@@ -358,7 +365,7 @@ std::unique_ptr<Steps> Choices::take_steps(const Choice& choice) {
 
 MemoryReport Choices::report(const Choice& choice, int64_t line) {
   const Recipe& recipe = *choice.recipe;
-  MemoryReport r = report_of(graph_, choice);
+  MemoryReport r = report_of(choice, variables_);
   r.fits = choice.arena <= line;
   if (recipe.parts == 1 && !recipe.execs.empty()) r.least_extra = ladder(*ways_[0]).least_extra(line);
   const auto describe = [&](const Graph& graph, const Plan& plan) {
@@ -369,11 +376,11 @@ MemoryReport Choices::report(const Choice& choice, int64_t line) {
   if (choice.rung) {
     const ExecPlan& made = ladder(w).plan(*choice.rung);
     describe(made.cloned.graph, made.plan);
-  } else if (w.forgotten) {
-    const Graph again = *cut(recipe.parts);
-    describe(again, Plan::make(again, w.scratch, plan_));
+  } else if (w.steps) {
+    describe(w.steps->graph(), w.steps->plan());
   } else {
-    describe(graph_of(w), plan_of(w));
+    describe(graph_of(w), Plan::make(graph_of(w), w.scratch, plan_));
+    if (!w.repeats) w.graph.reset();
   }
   return r;
 }

@@ -42,7 +42,8 @@ struct Choice {
   double extra_seconds() const { return recipe->extra_seconds; }
 };
 // `lower_bound` and `layers` are not in it.
-MemoryReport report_of(const Graph& graph, const Choice& choice);
+MemoryReport report_of(const Choice& choice, int64_t variables);
+int64_t variable_bytes(const Graph& graph);
 // Of steps that were made by the recipe.
 Choice choice_of(const Steps& steps, std::shared_ptr<const Recipe> recipe);
 
@@ -65,8 +66,11 @@ class Choices {
 
   // The steps of a choice, not ready yet. Nothing more may be asked afterwards.
   std::unique_ptr<Steps> take_steps(const Choice& choice);
-  // Gives back what kernels hold that were made to look at them.
-  void forget_kernels();
+  // Gives back what was made to look at the graph as it is; the graph may end, as `again` makes the same once
+  // more where it is needed.
+  using Again = std::function<std::shared_ptr<const Graph>()>;
+  void forget(Again again);
+  std::shared_ptr<const Graph> graph() const;
   // With all that there is to say; `line`: of the arena, that it was chosen for.
   MemoryReport report(const Choice& choice, int64_t line);
 
@@ -76,9 +80,8 @@ class Choices {
     int64_t parts = 1;
     Choice as_it_is;
     std::unique_ptr<Steps> steps;  // nullptr: forgotten
-    Graph graph;                   // then; after the passes, and cut
-    Plan plan;                     // of it, as it is
-    bool forgotten = false;        // both too, being too large
+    std::optional<Graph> graph;    // then; after the passes, and cut. Nothing: forgotten too
+    bool repeats = true;           // false: it is too large for that
     std::vector<int64_t> scratch;
     size_t nodes = 0;
     double seconds = 0;
@@ -104,11 +107,11 @@ class Choices {
   std::optional<Choice> repeating(Ways& ways, const Fits& fits);
   Choice of_rung(Ways& ways, size_t rung);
   std::shared_ptr<Recipe> recipe(const Ways& ways, double again) const;
-  static void forget_kernels(Ways& ways);
-  static const Graph& graph_of(const Ways& ways) { return ways.steps ? ways.steps->graph() : ways.graph; }
-  static const Plan& plan_of(const Ways& ways) { return ways.steps ? ways.steps->plan() : ways.plan; }
+  const Graph& graph_of(Ways& ways);
 
-  const Graph& graph_;
+  const Graph* graph_;
+  Again again_;  // where the graph is not there
+  int64_t variables_;
   CompileOptions options_;
   PlanOptions plan_;
   int64_t least_held_ = 0;

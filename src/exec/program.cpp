@@ -139,7 +139,7 @@ std::unique_ptr<Program::Body> Program::Body::make(const Graph& graph, const Com
   if (recipe->parts > 1 && options.parts == 0) say_parts(recipe->parts, batch_rows(graph));
   steps->make_ready();
   const bool own = options.device || !options.arena;
-  MemoryReport report = report_of(graph, choice_of(*steps, std::move(recipe)));
+  MemoryReport report = report_of(choice_of(*steps, std::move(recipe)), variable_bytes(graph));
   auto body = std::make_unique<Body>(std::move(steps), std::move(report),
                                      own ? std::make_shared<Arena>(0) : options.arena);
   if (options.device) return body;

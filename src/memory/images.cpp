@@ -29,7 +29,7 @@ bool holds(const dl_phdr_info& image, uintptr_t address) {
 }
 
 bool is_ours(const dl_phdr_info& image) {
-  return holds(image, reinterpret_cast<uintptr_t>(&in_memory)) ||
+  return holds(image, reinterpret_cast<uintptr_t>(&drop)) ||
          (image.dlpi_name != nullptr && std::strstr(image.dlpi_name, "plimsoll") != nullptr);
 }
 
@@ -85,12 +85,23 @@ int64_t in_memory() noexcept {
   return count.pages * host::page_size();
 }
 
+int64_t in_memory(const void* start, int64_t bytes) noexcept {
+  if (bytes == 0) return 0;
+  Count count{::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)};
+  if (count.pagemap < 0) return bytes;
+  const auto first = reinterpret_cast<uintptr_t>(start);
+  count_pages(count, first, first + static_cast<uintptr_t>(bytes));
+  ::close(count.pagemap);
+  return count.pages * host::page_size();
+}
+
 }  // namespace plimsoll::images
 
 #else
 
 namespace plimsoll::images {
 int64_t in_memory() noexcept { return 0; }
+int64_t in_memory(const void*, int64_t bytes) noexcept { return bytes; }
 void drop() noexcept {}
 }  // namespace plimsoll::images
 

@@ -27,6 +27,7 @@ std::atomic<int> running{0};
 
 void draw(int64_t bytes) {
   resident::settle();
+  resident::forget_peak();
   wanted = bytes;
   pending = true;
   if (running == 0 || bytes >= account::limit()) line::apply();
@@ -85,10 +86,10 @@ void apply() noexcept {
 bool drawn() noexcept { return who != Drawn::no && account::limit() != account::kNoLimit; }
 int64_t version() noexcept { return changes; }
 
-void measure(bool keep) {
+void measure(bool keep, int64_t untouched) {
   if (!drawn()) return;
   pool::trim();
-  resident::settle(keep);
+  resident::settle(keep, untouched);
 }
 
 Pressure pressure() {

@@ -19,8 +19,9 @@ void begin_steps() noexcept;
 void end_steps() noexcept;
 void apply() noexcept;
 // Where one is drawn: gives free blocks back to the system and measures what it counts (memory/resident.h).
-// `keep`: only more can come of it, while what is charged has not been touched yet.
-void measure(bool keep = false);
+// `keep`: only more can come of it, while what is charged has not been touched yet. `untouched`: of that, what
+// is known.
+void measure(bool keep = false, int64_t untouched = 0);
 
 // Bytes that could be taken now without going over what control groups, resource limits and free memory
 // leave: a safe share of the least of them.

@@ -15,11 +15,12 @@ struct Parts {
   int64_t rest = 0;     // of a process that counts as a whole: all that nobody else has
   int64_t sum() const { return images + threads + pool + rest; }
 };
-Parts parts();
+Parts parts(int64_t untouched = 0);
 
 // Owner::process becomes what is measured now, and 2 MiB for code that a first step will still bring in.
-// `keep`: what it is, or what is measured now if that is more.
-void settle(bool keep = false);
+// `keep`: what it is, or what is measured now if that is more. `untouched`: of what is charged, in no memory
+// yet.
+void settle(bool keep = false, int64_t untouched = 0);
 // The same if it has never been done.
 void ensure();
 
@@ -27,6 +28,11 @@ void ensure();
 void count_whole_process();
 // What that was last measured as; 0 where the process does not count as a whole.
 int64_t whole_process() noexcept;
+
+// The system's highest count of the process, where all of it counts and if it has risen since forget_peak(),
+// which drawing a line does too; else 0.
+int64_t new_peak();
+void forget_peak();
 
 // How much more the next measurement may find though nothing was taken: who catches an exception brings in
 // code on the way, ours and the C++ library's. At most 0.5 MB were seen (docs/decisions/0075).

@@ -87,9 +87,10 @@ Ladder::Ladder(const Graph& graph, std::vector<int64_t> scratch, const PlanOptio
     : graph_(graph), scratch_(std::move(scratch)), options_(options) {
   const Dataflow flow(graph_, options.reuse, false, options.can);
   if (flow.runs().empty() || !options.reuse || !options.reorder) return;
-  for (const Order& order : {graph_order(flow, EarlyUpdates::all), list_order(flow)}) {
+  orders_ = {graph_order(flow, EarlyUpdates::all), list_order(flow)};
+  for (const Order& order : orders_) {
     Replay replay(flow, order, scratch_of(flow, scratch_), seconds_of(flow, threads));
-    orders_.push_back(peak_of(replay));
+    peaks_.push_back(peak_of(replay));
     for (const WayDown& way : kWays) {
       go_down(replay, way);
       keep_best();  // at once: what is not kept takes memory that the line may not have
@@ -111,7 +112,13 @@ Ladder::Peak Ladder::peak_of(Replay& replay) {
 void Ladder::go_down(Replay& replay, const WayDown& chosen) {
   Recompute way(replay, chosen, kWork);
   const auto add = [&] {
-    rungs_.push_back({{replay.execs().begin(), replay.execs().end()}, replay.peak(), replay.extra_seconds()});
+    Rung r{.peak = replay.peak(), .extra_seconds = replay.extra_seconds(), .order = peaks_.size() - 1};
+    const std::span<const Exec> execs = replay.execs();
+    for (uint32_t at = 0; at < execs.size(); ++at) {
+      if (execs[at].again) r.repeats.push_back({at, execs[at].run});
+    }
+    r.repeats.shrink_to_fit();
+    rungs_.push_back(std::move(r));
   };
   add();
   auto target = static_cast<double>(replay.peak());
@@ -131,10 +138,25 @@ void Ladder::keep_best() {
                 [&](const Rung& r) { return r.peak >= std::exchange(lowest, std::min(lowest, r.peak)); });
 }
 
+std::vector<Exec> Ladder::execs(size_t i) const {
+  const Rung& rung = rungs_[i];
+  std::vector<Exec> list;
+  auto next = rung.repeats.begin();
+  const auto repeat = [&] {
+    for (; next != rung.repeats.end() && next->at == list.size(); ++next) list.push_back({next->run, true});
+  };
+  for (const Dataflow::Run r : orders_[rung.order]) {
+    repeat();
+    list.push_back({r, false});
+  }
+  repeat();
+  return list;
+}
+
 const ExecPlan& Ladder::plan(size_t i) {
   if (!last_ || last_rung_ != i) {
     last_.reset();
-    last_ = plan_execs(graph_, rungs_[i].execs, scratch_, options_);
+    last_ = plan_execs(graph_, execs(i), scratch_, options_);
     last_rung_ = i;
   }
   return *last_;
@@ -158,7 +180,8 @@ const Ladder::Rung& Ladder::planned(size_t i) {
 
 std::optional<size_t> Ladder::first(const Fits& fits) {
   for (size_t i = 0; i < rungs_.size(); ++i) {
-    if (!fits(rungs_[i].peak, rungs_[i].execs.size())) continue;
+    const Rung& before = rungs_[i];
+    if (!fits(before.peak, orders_[before.order].size() + before.repeats.size())) continue;
     const Rung& r = planned(i);
     if (fits(r.arena, r.nodes)) return i;
   }
@@ -176,7 +199,7 @@ std::optional<size_t> Ladder::smallest() {
 
 double Ladder::least_extra(int64_t line) const {
   double least = std::numeric_limits<double>::infinity();
-  for (const Peak& peak : orders_) {
+  for (const Peak& peak : peaks_) {
     int64_t over = peak.bytes - line;
     double sum = 0;
     for (const Idle& i : peak.idle) {
@@ -187,7 +210,7 @@ double Ladder::least_extra(int64_t line) const {
     }
     least = std::min(least, sum);
   }
-  return orders_.empty() ? 0 : least;
+  return peaks_.empty() ? 0 : least;
 }
 
 }  // namespace plimsoll

@@ -34,15 +34,22 @@ class Ladder {
   // The graph must outlive this. `threads`: that a run will have, for the seconds, which are estimates.
   Ladder(const Graph& graph, std::vector<int64_t> scratch, const PlanOptions& options, int threads = 1);
 
+  // A node runs once more, as the exec `at`.
+  struct Repeat {
+    uint32_t at;
+    Dataflow::Run run;
+  };
   // Each takes more seconds than the one before, and has a lower peak.
   struct Rung {
-    std::vector<Exec> execs;
     int64_t peak = 0;          // bytes alive at once
     double extra_seconds = 0;  // what runs again
     int64_t arena = -1;        // negative: not planned yet
     size_t nodes = 0;          // of the graph to run
+    size_t order = 0;          // of nodes, which it keeps but for those that run again
+    std::vector<Repeat> repeats = {};
   };
   const Rung& rung(size_t i) const { return rungs_[i]; }
+  std::vector<Exec> execs(size_t i) const;
 
   // The first rung, and with it the cheapest, whose arena and number of nodes fit. Requires: what fits also
   // fits with less of either.
@@ -79,7 +86,8 @@ class Ladder {
   std::vector<Rung> rungs_;
   std::optional<ExecPlan> last_;  // that was planned
   size_t last_rung_ = 0;
-  std::vector<Peak> orders_;
+  std::vector<Order> orders_;
+  std::vector<Peak> peaks_;  // by order
 };
 
 // A run of the graph as it is, estimated.

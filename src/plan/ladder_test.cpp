@@ -122,10 +122,10 @@ TEST(Ladder, WhatALargeValueIsMadeOfIsHeldForIt) {
   const int64_t all = Plan::make(graph, scratch).arena_bytes(), bytes = 4 * n;
   ASSERT_GE(all, 5 * bytes);
   Ladder ladder(graph, scratch, {});
-  const auto made = under(ladder, all - bytes * 9 / 10);
-  ASSERT_TRUE(made);
-  EXPECT_LT(made->extra_seconds, 0.1 * run_seconds(graph, 1));
-  check_plan(graph, scratch, plan_execs(graph, made->execs, scratch, {}));
+  const auto found = ladder.first([&](int64_t arena, size_t) { return arena <= all - bytes * 9 / 10; });
+  ASSERT_TRUE(found);
+  EXPECT_LT(ladder.rung(*found).extra_seconds, 0.1 * run_seconds(graph, 1));
+  check_plan(graph, scratch, plan_execs(graph, ladder.execs(*found), scratch, {}));
 }
 
 // Of every line: what is planned for a smaller one has no larger arena and takes no less time, and the least
@@ -175,9 +175,9 @@ TEST(Ladder, ExecsOfAnotherGraphAreRefused) {
   const Graph small = chain(4, 64), large = chain(9, 64);
   const std::vector<int64_t> scratch(large.nodes().size(), 0);
   Ladder ladder(large, scratch, {});
-  EXPECT_THROW((void)plan_execs(small, ladder.rung(0).execs, scratch, {}), Error);
+  EXPECT_THROW((void)plan_execs(small, ladder.execs(0), scratch, {}), Error);
   Ladder less(small, scratch, {});
-  EXPECT_THROW((void)plan_execs(large, less.rung(0).execs, scratch, {}), Error);
+  EXPECT_THROW((void)plan_execs(large, less.execs(0), scratch, {}), Error);
 }
 
 }  // namespace

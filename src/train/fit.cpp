@@ -4,6 +4,7 @@
 #include "common/no_memory.h"
 #include "plimsoll/error.h"
 #include "plimsoll/model.h"
+#include "plimsoll/planning.h"
 #include "train/fit_loop.h"
 #include "train/model_body.h"
 #include "train/test_loop.h"
@@ -35,6 +36,14 @@ std::unique_ptr<const Dataset> given_validation(const FitArgs& args, int64_t bat
         Dataset::arrays(args.validation_x, args.validation_y, args.validation_weights).batch(batch));
   }
   return args.validation_data ? std::make_unique<const Dataset>(*args.validation_data) : nullptr;
+}
+
+// `data` must outlive it.
+FitLoop loop_over(const Model& model, const Dataset& data, const FitArgs& args) {
+  require(args.validation_split == 0, "fit", "validation_split needs arrays; give validation_data");
+  require(args.sample_weight.empty(), "fit", "sample weights belong into the data set");
+  const int64_t batch = args.validation_batch_size > 0 ? args.validation_batch_size : data.batch_size();
+  return FitLoop(model, args, [&](uint64_t) { return data; }, given_validation(args, batch));
 }
 
 // What evaluate() and predict() do before their pass.
@@ -78,12 +87,12 @@ History Model::fit(std::vector<Tensor> x, std::vector<Tensor> y, const FitArgs& 
 History Model::fit(const Dataset& data, const FitArgs& args) {
   return run_in("fit", [&] {
     build_for(data);
-    require(args.validation_split == 0, "fit", "validation_split needs arrays; give validation_data");
-    require(args.sample_weight.empty(), "fit", "sample weights belong into the data set");
-    const int64_t batch = args.validation_batch_size > 0 ? args.validation_batch_size : data.batch_size();
-    const auto make = [&](uint64_t) { return data; };
-    return FitLoop(*this, args, make, given_validation(args, batch)).run();
+    return loop_over(*this, data, args).run();
   });
+}
+
+void check_fit(const Model& model, const Dataset& data, const FitArgs& args) {
+  run_in("fit", [&] { loop_over(model, data, args).check(); });
 }
 
 Logs Model::evaluate(const Tensor& x, const Tensor& y, const EvaluateArgs& args) {

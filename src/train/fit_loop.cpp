@@ -87,14 +87,12 @@ void FitLoop::tell_memory(bool now) {
   each([&](Callback& c) { c.on_memory(use); });
 }
 
-// Everything that can be refused is refused here, before anything has changed.
-void FitLoop::begin() {
+void FitLoop::plan() {
   FitPosition& p = body_.position;
   p = {.epoch = args_.initial_epoch, .data_epoch = args_.initial_epoch};
   p.data_seed = args_.seed.value_or(static_cast<uint64_t>(next_seed()));
   data_ = std::make_unique<const Dataset>(make_data_(p.data_seed));
   body_.trainer.set_class_weight(args_.class_weight);
-  watch_.begin();
   nans_.begin();
   if (!args_.spill.empty()) {
     const account::Planning
@@ -102,6 +100,21 @@ void FitLoop::begin() {
     body_.trainer.spill_to(args_.spill);
   }
   line_.begin(*data_, validation_.get());
+}
+
+void FitLoop::check() {
+  const Running running(body_);
+  plan();
+}
+
+// Everything that can be refused is refused here, before anything has changed.
+void FitLoop::begin() {
+  {
+    const account::Planning planning;  // a trace too is planned for below
+    watch_.begin();
+  }
+  plan();
+  line_.make_steps();
   body_.trainer.prepare(StepKind::train, first_batch(*data_));
   if (validation_) body_.trainer.prepare(StepKind::test, first_batch(*validation_));
   line_.ready();
@@ -114,6 +127,7 @@ void FitLoop::begin() {
   const int64_t steps = steps_of(*data_, args_);
   bar_ = ProgressBar(body_.trainer, args_.verbose, steps, args_.epochs);
   each([&](Callback& c) { c.attach(model_, {args_.epochs, steps, args_.verbose}); });
+  FitPosition& p = body_.position;
   const uint64_t seed = p.data_seed;
   each([](Callback& c) { c.on_train_begin(); });
   for (size_t i = 0; i < body_.callback_states.size(); ++i)

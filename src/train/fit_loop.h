@@ -21,8 +21,11 @@ class FitLoop {
   // validation (optional: nullptr).
   FitLoop(Model model, const FitArgs& args, MakeData data, std::unique_ptr<const Dataset> validation);
   History run();
+  // Throws what run() would refuse before it makes anything.
+  void check();
 
  private:
+  void plan();
   void begin();
   Logs run_epoch();
   bool step();

@@ -8,6 +8,7 @@
 #include "device/device.h"
 #include "memory/arena.h"
 #include "memory/buffer.h"
+#include "memory/images.h"
 #include "memory/line.h"
 #include "memory/planning.h"
 #include "memory/resident.h"
@@ -33,6 +34,11 @@ Line nearest(const Budget* budget) {
   if (budget == nullptr) return line;
   const Line own{budget->used(), budget->limit()};
   return own.left() < line.left() ? own : line;
+}
+
+// The arena's pages may not all be in memory yet, though all are charged.
+void measure(const Arena& arena, bool keep = false) {
+  line::measure(keep, arena.bytes() - images::in_memory(arena.base(), arena.bytes()));
 }
 
 // What can be made again; false if there is nothing.
@@ -63,15 +69,27 @@ class FitPlan {
           StepKind kind = StepKind::train)
       : trainer_(trainer), micro_batch_(micro_batch), data_(data), validation_(validation), kind_(kind) {}
 
+  // What the process has taken for a while to plan: up to the steps as they are, and with other ways to run
+  // them. 0: not known.
+  struct Planned {
+    int64_t as_they_are = 0, all = 0;
+  };
+
   // Throws MemoryLineError if it cannot be held.
   TrainerPlan check(const Budget* budget) const {
     const account::Planning planning;
+    Planned planned;
     if (line::drawn()) {  // planning brings code into memory that steps need too
-      within(batch_of(data_), nearest(budget));
-      line::measure();
+      {
+        StepPlans steps = plans(batch_of(data_), validation_batch(), micro_batch_);
+        planned.as_they_are = resident::new_peak();
+        steps.within(room(nearest(budget)));
+      }
+      plimsoll::measure(trainer_.arena());
     }
     Line line = nearest(budget);
     std::optional<TrainerPlan> plan = within(batch_of(data_), line);
+    planned.all = resident::new_peak();
     const auto changed = [](const TrainerPlan::Step& s) {
       return s.recipe->parts > 1 || !s.recipe->execs.empty();
     };
@@ -79,7 +97,7 @@ class FitPlan {
       line = nearest(budget);
       plan = within(batch_of(data_), line);
     }
-    if (!plan) refuse(line);
+    if (!plan) refuse(line, planned);
     return std::move(*plan);
   }
 
@@ -89,6 +107,23 @@ class FitPlan {
     const StepPlans::Picked p = steps.with_arena(line);
     return steps.plan(p, std::max(p.arena, line));
   }
+
+  // To plan and to make the steps has taken so much of the process, for a while. Throws if that is above the
+  // line: it would be the next time too.
+  void check_peak(int64_t peak) const {
+    const int64_t limit = account::limit();
+    if (peak <= limit) return;
+    const int64_t least = peak + resident::kNoise;
+    throw MemoryLineError(
+        "fit",
+        concat("to plan the steps and to make their Programs takes ", memory_text(least),
+               " for a while, allowed are ", memory_text(limit), "; the least line that would do is ",
+               line_text(least), "; a smaller batch takes as much"),
+        {.line = limit, .need = least, .least = least, .batch = batch_of(data_)});
+  }
+
+  // Of the batches that readers will hold.
+  int64_t data() const { return data(batch_of(data_), validation_batch()); }
 
   // The same as check() for the device's own line.
   TrainerPlan check_device() const {
@@ -120,6 +155,12 @@ class FitPlan {
   std::string_view place() const {
     return kind_ == StepKind::train ? "fit" : kind_ == StepKind::test ? "evaluate" : "predict";
   }
+  int64_t data(int64_t batch, int64_t validation_batch) const {
+    int64_t sum = types_of(data_, batch).charge() * data_.batches_held();
+    if (validation_batch > 0)
+      sum += types_of(*validation_, validation_batch).charge() * validation_->batches_held();
+    return sum;
+  }
   // What predict() hands out: those of one step, and all together.
   int64_t results(const StepChoices& s, int64_t batch) const {
     return s.results + s.results * ((data_.records().value_or(batch) + batch - 1) / batch);
@@ -133,13 +174,12 @@ class FitPlan {
     };
     const BatchTypes types = types_of(data_, batch);
     add(kind_, types);
-    int64_t beside =
-        steps[0].state_to_come + types.charge() * data_.batches_held() + results(steps[0], batch);
+    const int64_t beside =
+        steps[0].state_to_come + data(batch, validation_batch) + results(steps[0], batch);
     if (const int64_t rest = data_.records().value_or(0) % batch; rest > 0) add(kind_, types_of(data_, rest));
     if (validation_batch > 0) {
       const BatchTypes all = types_of(*validation_, validation_batch);
       add(StepKind::test, all);
-      beside += all.charge() * validation_->batches_held();
       const int64_t rest = validation_->records().value_or(0) % validation_batch;
       if (rest > 0) add(StepKind::test, types_of(*validation_, rest));
     }
@@ -189,16 +229,16 @@ class FitPlan {
     return picked ? picked->choices[0].recipe->parts : 0;
   }
 
-  [[noreturn]] void refuse(Line line) const {
+  [[noreturn]] void refuse(Line line, Planned planned) const {
     const int64_t batch = batch_of(data_);
-    if (validation_batch() > 0 && within(batch, 1, line)) refuse_validation(batch, line);
+    if (validation_batch() > 0 && within(batch, 1, line)) refuse_validation(batch, line, planned);
     int64_t largest = 0;
     const Line sure = measure_around(line, [&](const Line& now) {
       largest = largest_batch(batch, [&](int64_t n) { return within(n, now).has_value(); });
     });
     StepPlans steps = plans(batch, validation_batch(), micro_batch_);
     const MemoryReport r = steps.report(0, steps.as_they_are(), kNoLine);
-    Numbers n = numbers(line, sure, batch, largest, r, steps);
+    Numbers n = numbers(line, sure, planned, batch, largest, r, steps);
     n.parts = parts_that_fit(steps, room(sure));
     if (kind_ != StepKind::train) refuse_pass(n, r, results(steps.step(0), batch), line);
     const MemoryForecast f = forecast_of(steps, r, batch);
@@ -215,9 +255,9 @@ class FitPlan {
   }
 
   // What the system counts by now; returns it with what it may count more the next time.
-  static Line measure(Line& line) {
+  Line measure(Line& line) const {
     if (!line::drawn() || line.limit != account::limit()) return line;
-    line::measure();
+    plimsoll::measure(trainer_.arena());
     line.held = account::used();
     return {line.held + resident::kNoise, line.limit};
   }
@@ -225,7 +265,7 @@ class FitPlan {
   // The same after `plan`, which is given what counts before: to plan and to throw for the first time brings
   // in code that is there the next time.
   template <class Plan>
-  static Line measure_around(Line& line, const Plan& plan) {
+  Line measure_around(Line& line, const Plan& plan) const {
     const Line before = measure(line);
     plan(before);
     try {
@@ -243,7 +283,7 @@ class FitPlan {
   }
 
   // Training alone fits: a smaller batch of validation is what helps.
-  [[noreturn]] void refuse_validation(int64_t batch, Line line) const {
+  [[noreturn]] void refuse_validation(int64_t batch, Line line, Planned planned) const {
     int64_t largest = 0;
     const Line sure = measure_around(line, [&](const Line& now) {
       largest =
@@ -253,7 +293,7 @@ class FitPlan {
     const StepChoices test =
         trainer_.choices(StepKind::test, types_of(*validation_, validation_batch()), false);
     const MemoryReport r = test.choices->report(test.choices->as_it_is(), kNoLine);
-    const Numbers n = numbers(line, sure, validation_batch(), largest, r, steps);
+    const Numbers n = numbers(line, sure, planned, validation_batch(), largest, r, steps);
     throw MemoryLineError(
         "fit",
         concat("validation with a batch of ", n.batch, " needs ", memory_text(n.need), ", allowed are ",
@@ -309,9 +349,15 @@ class FitPlan {
                   parts_text(n.parts), "; heaviest layers: ", heaviest(f));
   }
 
-  Numbers numbers(const Line& line, const Line& sure, int64_t batch, int64_t largest,
+  Numbers numbers(const Line& line, const Line& sure, Planned planned, int64_t batch, int64_t largest,
                   const MemoryReport& main, StepPlans& steps) const {
-    const int64_t least = sure.held - arena_held() + steps.least().bytes;
+    if (line.limit != account::limit()) planned = {};
+    // Where planning is what takes most, the steps as they are may be had for less than others.
+    const auto to_have = [&](int64_t bytes, int64_t peak) {
+      return std::max(sure.held - arena_held() + bytes, peak > 0 ? peak + resident::kNoise : 0);
+    };
+    const int64_t as_they_are = to_have(steps.as_they_are().bytes, planned.as_they_are);
+    const int64_t least = std::min(as_they_are, to_have(steps.least().bytes, planned.all));
     return {.line = line.limit,
             .need = std::max(line.held - arena_held() + steps.as_they_are().bytes, least),
             .least = least,
@@ -360,6 +406,7 @@ MemoryLine::DeviceLine::~DeviceLine() {
 
 MemoryLine::~MemoryLine() {
   if (data_) line::end_steps();
+  resident::forget_peak();
   try {
     trainer_.set_plan({});
   } catch (const Error&) {
@@ -411,14 +458,24 @@ void MemoryLine::replan() {
     TrainerPlan host = FitPlan(trainer_, micro_batch_, *data_, validation_).check(budget_.get());
     if (!trainer_.device()) plan = std::move(host);
   }
+  steps_to_make_ = plan.steps;
   trainer_.set_plan(std::move(plan));
   if (budget_) budget_->set_refusing(true);
 }
 
+void MemoryLine::make_steps() {
+  for (const TrainerPlan::Step& s : std::exchange(steps_to_make_, {})) trainer_.prepare(s.kind, s.types);
+}
+
 void MemoryLine::ready() {
   if (!line::drawn() || trainer_.device()) return;
-  line::measure(true);
-  if (account::used() > account::limit()) replan();
+  measure(trainer_.arena(), true);
+  const FitPlan plan(trainer_, micro_batch_, *data_, validation_);
+  if (account::used() > account::limit() - plan.data()) {
+    replan();
+    make_steps();
+  }
+  plan.check_peak(resident::new_peak());
 }
 
 void MemoryLine::between_steps() {
@@ -426,7 +483,8 @@ void MemoryLine::between_steps() {
     line::apply();
     // Between two steps nothing in the arena is needed: planning has its bytes.
     if (account::used() > account::limit() && !trainer_.device()) trainer_.set_plan({.arena_line = 0});
-    return replan();
+    replan();
+    return make_steps();
   }
   if (trainer_.device()) return;
   ++steps_;
@@ -443,23 +501,28 @@ void MemoryLine::between_steps() {
 // taken off the arena, if it can be.
 void MemoryLine::stay_under() {
   const int64_t before = account::used(Owner::process);
-  line::measure(true);
+  measure(trainer_.arena(), true);
   const int64_t over = account::used() - account::limit();
   if (over <= 0 || shrink(over)) return;
   account::set_measured(Owner::process, before);
   warn("fit", "the process is ", memory_text(over), " over its line, and the step cannot take less");
 }
 
-// The arena by `bytes`, or as far as it goes; false if that is less.
+// The arena by `bytes`, or as far as it goes; false if that is less. What it takes to plan and to make the
+// Programs, for a while, has the arena's bytes.
 bool MemoryLine::shrink(int64_t bytes) {
   const account::Planning planning;
   const int64_t arena = trainer_.arena().bytes(), wanted = std::max<int64_t>(arena - bytes, 0);
+  trainer_.set_plan({.arena_line = 0});
   TrainerPlan plan = FitPlan(trainer_, micro_batch_, *data_, validation_).with_arena(wanted);
   const int64_t line = plan.arena_line;
-  if (line >= arena) return false;
-  log(LogLevel::info, "fit", "memory is short: the step gives back ", memory_text(arena - line), " of ",
-      memory_text(arena));
+  if (line < arena) {
+    log(LogLevel::info, "fit", "memory is short: the step gives back ", memory_text(arena - line), " of ",
+        memory_text(arena));
+  }
+  steps_to_make_ = plan.steps;
   trainer_.set_plan(std::move(plan));
+  make_steps();
   return line == wanted;
 }
 

@@ -27,6 +27,9 @@ class MemoryLine {
   // Plans the steps so that they stay under this line and the process's; throws MemoryLineError if they
   // cannot. validation (optional: nullptr).
   void begin(const Dataset& data, const Dataset* validation);
+  // Makes the Programs of all steps that were planned: to make one later would take bytes that the arena has
+  // by then.
+  void make_steps();
   // The Programs are there: looks at what the system counts, and plans anew if that is over the line.
   void ready();
   // Plans anew where the line has been drawn elsewhere, or the system is short of memory. Throws
@@ -62,6 +65,7 @@ class MemoryLine {
   std::optional<Dataset> data_;
   const Dataset* validation_ = nullptr;
   TrainerPlan device_plan_;
+  std::vector<TrainerPlan::Step> steps_to_make_;
   int64_t line_seen_ = 0;
   uint64_t steps_ = 0;
   Clock::time_point looked_ = Clock::now();

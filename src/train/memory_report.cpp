@@ -35,10 +35,10 @@ Picture picture_of(const Model& model, int64_t batch_size, const MemoryForecast&
   steps[0].there = 0;
   CompileOptions options = steps[0].options;
   options.arena = nullptr;
-  const Graph& graph = *steps[0].graph;
+  const std::shared_ptr<const Graph> graph = steps[0].choices->graph();
   StepPlans plans(std::move(steps), 0);
   options.recipe = plans.with_arena(arena).choices[0].recipe;
-  const Program program = Program::compile(graph, options);
+  const Program program = Program::compile(*graph, options);
   return {.title = concat("Memory of a training step of ", model.name(), ", batch ", batch_size),
           .spans = program.timeline(),
           .steps = lines_of(program.text(), program.steps()),

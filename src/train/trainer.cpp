@@ -306,23 +306,26 @@ Trainer::Programs::Loan Trainer::make_program(StepKind kind, BatchTypes types) {
   return loan;
 }
 
+Trainer::Traced Trainer::trace_to_plan(StepKind kind, const BatchTypes& types) const {
+  Traced made{std::make_shared<Graph>(), {}, objective_ ? std::make_unique<Objective>(*objective_) : nullptr};
+  if (optimizer_) made.optimizer = *optimizer_;
+  Trace trace(*made.graph, kind == StepKind::train);
+  const PlannedState planned;
+  trace_step(trace, kind, types, {made.optimizer ? &*made.optimizer : nullptr, made.objective});
+  return made;
+}
+
 StepChoices Trainer::choices(StepKind kind, const BatchTypes& types, bool micro_batch) const {
   require(compiled() || kind == StepKind::predict, "forecast",
           "the model is not compiled; call compile() with an optimizer and a loss first");
-  // Copies share the variables there are; those the step would add are the copies' alone.
-  std::optional<OptimizerState> optimizer;
-  if (optimizer_) optimizer = *optimizer_;
-  std::unique_ptr<Objective> objective = objective_ ? std::make_unique<Objective>(*objective_) : nullptr;
-  StepChoices made{kind, types, std::make_unique<Graph>(), compile_options(), nullptr};
-  const Graph& graph = *made.graph;
-  Trace trace(*made.graph, kind == StepKind::train);
-  {
-    const PlannedState planned;
-    trace_step(trace, kind, types, {optimizer ? &*optimizer : nullptr, objective});
-  }
+  StepChoices made{kind, types, compile_options(), nullptr};
   made.options.micro_batch = micro_batch;
+  const Traced traced = trace_to_plan(kind, types);
+  const Graph& graph = *traced.graph;
+  const std::optional<OptimizerState>& optimizer = traced.optimizer;
+  const std::unique_ptr<Objective>& objective = traced.objective;
   made.choices = std::make_unique<Choices>(graph, made.options);
-  made.choices->forget_kernels();
+  made.choices->forget([this, kind, types] { return trace_to_plan(kind, types).graph; });
   has_program(kind, types, &made.there);
   if (kind == StepKind::predict) {
     for (const GraphOutput& y : graph.outputs())

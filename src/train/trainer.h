@@ -37,7 +37,6 @@ struct BatchTypes {
 struct StepChoices {
   StepKind kind;
   BatchTypes types;
-  std::unique_ptr<Graph> graph;
   CompileOptions options;
   std::unique_ptr<Choices> choices;
   int64_t state = 0;          // what the optimizer's variables and the sums of metrics are charged
@@ -131,6 +130,13 @@ class Trainer {
   Programs::Loan make_program(StepKind kind, BatchTypes types);
   void forget_programs();
   void trace_step(Trace& trace, StepKind kind, const BatchTypes& types, const Parts& parts) const;
+  // A step that is planned. Copies share the variables there are; those it would add are the copies' alone.
+  struct Traced {
+    std::shared_ptr<Graph> graph;
+    std::optional<OptimizerState> optimizer;
+    std::unique_ptr<Objective> objective;
+  };
+  Traced trace_to_plan(StepKind kind, const BatchTypes& types) const;
   void gate_updates(Trace& trace, const Tensor& applies, const Objective& objective) const;
   // Returns whether the step's numbers are finite; undefined: nobody watches.
   Tensor trace_update(Trace& trace, const Parts& parts, std::span<const VariablePtr> weights,

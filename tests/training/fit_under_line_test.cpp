@@ -9,6 +9,7 @@
 #include "plimsoll/contents.h"
 #include "plimsoll/memory.h"
 #include "plimsoll/model.h"
+#include "plimsoll/planning.h"
 
 namespace plimsoll {
 namespace {
@@ -101,6 +102,35 @@ Trained train(const Case& c, const std::string& memory) {
   t.loss = h["loss"];
   t.weights = m.get_weights();
   return t;
+}
+
+// What fit() would be refused with is known without it.
+TEST(CheckFit, RefusesAsFitDoesAndMakesNothing) {
+  const Case c{"mlp", mlp, {32}, 64};
+  Model m = compiled(c);
+  const Dataset data =
+      Dataset::arrays({numbers(c.sample.inserted(0, 96), 1)}, {numbers({96, 4}, 2)}).batch(c.batch);
+  const auto numbers_of = [](auto run) -> std::optional<MemoryLineError::Numbers> {
+    try {
+      run();
+      return std::nullopt;
+    } catch (const MemoryLineError& e) {
+      return e.numbers();
+    }
+  };
+  const FitArgs args{.verbose = 0, .memory = "1MiB"};
+  numbers_of([&] { check_fit(m, data, args); });  // kernels of eager operations are kept
+  const int64_t before = account::used();
+  const auto said = numbers_of([&] { check_fit(m, data, args); });
+  ASSERT_TRUE(said);
+  EXPECT_EQ(account::used(), before);
+  const auto refused = numbers_of([&] { m.fit(data, args); });
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(said->least, refused->least);
+  EXPECT_EQ(said->largest_batch, refused->largest_batch);
+  check_fit(m, data, {.verbose = 0, .memory = std::to_string(said->least)});
+  EXPECT_LE(account::used(), before);
+  m.fit(data, {.verbose = 0, .memory = std::to_string(said->least)});
 }
 
 class FitUnderLine : public testing::TestWithParam<Case> {};

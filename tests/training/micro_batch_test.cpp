@@ -155,7 +155,7 @@ Trained train(const Case& c, int64_t parts) {
   const Data first = c.data(c.batch, 1);
   const BatchTypes types = BatchTypes::of(Batch{first.x, first.y, first.weights});
   const StepChoices step = m.body().trainer.choices(StepKind::train, types, false);
-  EXPECT_EQ(forced_parts(*step.graph, step.options).parts, std::max<int64_t>(parts, 1));
+  EXPECT_EQ(forced_parts(*step.choices->graph(), step.options).parts, std::max<int64_t>(parts, 1));
   for (int step = 0; step < kSteps; ++step) {
     const Data d = c.data(c.batch, 100u * static_cast<uint32_t>(step % kBatches + 1));
     t.logs.push_back(m.train_on_batch(d.x, d.y, d.weights));

@@ -150,6 +150,23 @@ def test_a_line_below_the_weights_is_refused_with_one_that_does(place, line):
     assert "least line" in place.refused(*command, f"{0.95 * least}MiB", status=3)
 
 
+def test_planning_and_compiling_stay_under_the_line_too(place):
+    """Many small layers: to plan and to compile the step takes more than to run it."""
+    layers = "".join(f"  - Dense: {{units: 12, activation: {kind}}}\n  - BatchNormalization\n" for kind in ["relu", "tanh"] * 30)
+    (place / "deep.yaml").write_text(f"input: [4]\nlayers:\n{layers}  - Dense: 3\n")
+    command = ["train", "deep.yaml", "--data", "d.npz", "--loss", "sparse_categorical_crossentropy", "--batch", 80, "--validation-split", 0.3]
+    peak_of = lambda done: float(re.search(r"([\d.]+) MiB resident in the process", done.out)[1])
+    free = peak_of(place.run(*command))
+    for line in [free - 1, free - 4]:
+        tried = place.try_run(*command, "--memory", f"{line}MiB")
+        if tried.status == 0:
+            assert peak_of(tried) <= line + 0.05
+            continue
+        assert tried.status == 3, tried.err
+        least = float(re.search(r"the least line that would do is ([\d.]+) MiB", tried.err)[1])
+        assert peak_of(place.run(*command, "--memory", f"{least}MiB")) <= least + 0.05
+
+
 def test_a_line_below_the_program_itself_is_refused(trained):
     assert "the program itself takes" in trained.refused("train", "m.keras", "--data", "d.npz", "--memory", "1MiB", status=3)
 
