@@ -76,6 +76,7 @@ struct Page {
   std::atomic<int32_t> python_pid;      // the kernel, or the first Python that it started; 0: none
   std::atomic<uint32_t> stacks_wanted;  // counts the guard's questions; a futex
   std::atomic<int32_t> watches_stalls;  // such questions may come
+  std::atomic<int32_t> alarm;           // the process's own clock (ITIMER_REAL): 1 rings once, 2 over and over
   std::atomic<int32_t> attached;        // the kernel's gate has found the page
   std::atomic<int64_t> line;            // bytes; 0: none
   std::atomic<int64_t> total;           // resident bytes of the kernel and its descendants, read last

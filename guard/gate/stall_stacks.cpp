@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -235,6 +236,14 @@ bool start_thread(void* (*function)(void*)) {
   return made;
 }
 
+void note_alarm() {
+  itimerval timer{};
+  ::getitimer(ITIMER_REAL, &timer);
+  const bool set = timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0;
+  const bool again = timer.it_interval.tv_sec != 0 || timer.it_interval.tv_usec != 0;
+  g_page->alarm.store(!set ? 0 : again ? 2 : 1);
+}
+
 // A taker from an earlier question may still wait, for its first turn with the lock or a later one. On a
 // machine with much to do the lock may be late for no other reason; then there is no answer.
 void answer() {
@@ -257,7 +266,10 @@ void* listen(void*) {
   for (uint32_t seen = 0;;) {
     ::syscall(SYS_futex, &g_page->stacks_wanted, FUTEX_WAIT, seen, nullptr, nullptr, 0);
     const uint32_t wanted = g_page->stacks_wanted.load();
-    if (wanted != seen) answer();
+    if (wanted != seen) {
+      note_alarm();
+      answer();
+    }
     seen = wanted;
   }
 }
