@@ -343,6 +343,11 @@ StallVerdict idle_verdict(const std::deque<StallReading>& readings, const Rates&
   return {StallKind::waiting_for_io, "it uses no processor time and waits for something outside"};
 }
 
+// One worker may be killed, and its task be lost; those that end from one second to the next do no tasks.
+bool workers_end(const StallSamples& python) {
+  return python.size() >= 2 && python.back().workers_end && python[python.size() - 2].workers_end;
+}
+
 // Whoever waits in vain, by threads and pipes perhaps, while a process that it started is stopped, waits for
 // that.
 StallVerdict or_stopped(StallVerdict verdict, const std::string& child) {
@@ -370,6 +375,10 @@ StallVerdict judge_stall(const std::deque<StallReading>& readings, bool waiting_
   if (readings.back().doing == Doing::stopped)
     return {StallKind::stopped,
             "something stopped the process (SIGSTOP or a debugger); `kill -CONT` lets it go on"};
+  if (workers_end(python))
+    return {StallKind::deadlocked,
+            "the worker processes of its pool end one after another, and it starts others for ever: an "
+            "initializer that fails, perhaps"};
   const Rates r = rates_of(readings);
   if (r.cpu < kBusyShare && (r.faults > kFaultsPerSecond || r.pressure > kPressure)) {
     return {StallKind::memory_stalled, fmt::format("it waits for memory: {:.0f} pages a second from disk, "

@@ -99,6 +99,7 @@ struct StallSample {
   bool one_call = false;           // the same call of native code since the sample before
   bool awaits_alone = false;       // a coroutine, and no other task is there
   bool awaits_thread = false;      // a coroutine that waits for a thread of an executor
+  bool workers_end = false;        // those of its pool have ended since the sample before
   std::vector<bool> unseen = {};   // for each mark: the frame may get on without a variable that shows it
 };
 // A second or more apart, oldest first; the last ones only. Empty for other kernels.

@@ -122,8 +122,7 @@ bool polls(const Call& call, bool& limited) {
   return call.number == SYS_ppoll;
 }
 
-// What a thread waits for. Of the main thread, which waits again and again if it has a limit, that is the
-// same each time (stall.cpp); what others do with a limit is not known, but that one serves.
+// What a thread waits for. What others than the main one do with a limit is not known, but that one serves.
 Wait wait_of(pid_t pid, const fs::path& process, const fs::path& task, bool main, Look& look) {
   const Call call = read_call(task);
   const auto& a = call.arguments;
@@ -143,6 +142,14 @@ Wait wait_of(pid_t pid, const fs::path& process, const fs::path& task, bool main
     return limited && !main && wait.how != How::serves ? Wait{} : wait;
   }
   return main && loops_for_ever(call) ? wait_of_loop(process, call, look) : Wait{};
+}
+
+bool waits_as_seen(const fs::path& task, MainWaits main) {
+  const Call call = read_call(task);
+  bool limited = false;
+  if (main == MainWaits::in_its_loop) return loops_for_ever(call);
+  if (polls(call, limited)) return limited == (main == MainWaits::by_polls);
+  return main == MainWaits::in_a_call && !loops_for_ever(call);
 }
 
 bool is_number(const std::string& text) {
@@ -175,7 +182,7 @@ std::set<std::string> open_files(pid_t pid) {
   return out;
 }
 
-StallVerdict waits_in_a_ring(pid_t pid, const Own& own) {
+StallVerdict waits_in_a_ring(pid_t pid, const Own& own, MainWaits main) {
   const std::vector<pid_t> children = descendants(pid);
   std::vector<pid_t> all = children;
   all.insert(all.begin(), pid);
@@ -195,6 +202,7 @@ StallVerdict waits_in_a_ring(pid_t pid, const Own& own) {
       // It may be about to do what is waited for.
       if (stat->state == 'R') return {StallKind::slow, "one of its threads or processes runs", false};
       if (stat->state != 'S') return {};
+      if (thread == pid && !waits_as_seen(task.path(), main)) return {};
       const Wait wait = wait_of(member, process, task.path(), thread == pid, look);
       if (wait.how == How::from_outside) return {};
       sleeps = sleeps || wait.how == How::sleeps;

@@ -232,6 +232,16 @@ TEST(Stall, WhatWouldRunIfTheMachineLetItWorks) {
   EXPECT_EQ(kind(others, Doing::lock), StallKind::slow);
 }
 
+TEST(Stall, APoolWhoseWorkersEndForEverIsADeadlock) {
+  StallReading starts = step(0.3);  // it forks
+  starts.child_cpu = 0.5;
+  StallSamples pool = samples(std::vector<std::string>(3, "/lib/threading.py"), {}, false);
+  pool[2].workers_end = true;
+  EXPECT_EQ(kind(starts, Doing::lock, pool), StallKind::slow);  // one was killed
+  pool[1].workers_end = true;
+  EXPECT_EQ(kind(starts, Doing::lock, pool), StallKind::deadlocked);
+}
+
 TEST(Stall, AStoppedProcess) { EXPECT_EQ(kind(step(0), Doing::stopped), StallKind::stopped); }
 
 // A loop that looks by a function of its own is found in that function or outside.

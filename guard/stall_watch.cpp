@@ -108,6 +108,7 @@ void StallWatch::take_stacks(double now) {
                          place == gate::kInOneCall,
                          place == gate::kAwaitsAlone,
                          place == gate::kAwaitsThread,
+                         place == gate::kWorkersEnd,
                          {}};
       for (std::string& m : sample.marks) {
         sample.unseen.push_back(!m.empty() && m.back() == gate::kUnseen);
@@ -149,10 +150,22 @@ std::string StallWatch::look(const Look& at) {
   return tell(quiet_);
 }
 
+// The kernel's own loop, to which the main thread comes back when a cell ends, must not be taken for an
+// await.
+bool StallWatch::stays_in_its_loop() const {
+  constexpr int kSeen = 3;
+  return readings_.size() >= kSeen && std::all_of(readings_.end() - kSeen, readings_.end(), [&](auto& r) {
+           return r.doing == Doing::poll && r.wakes == readings_.back().wakes;
+         });
+}
+
 // What it waits for may be its own: then it comes later, or never.
 void StallWatch::look_for_ring(pid_t pid) {
   if (verdict_.kind != StallKind::waiting_for_io && !verdict_.may_be_ring) return;
-  StallVerdict ring = ring_(pid, own_);
+  const MainWaits main = verdict_.may_be_ring  ? MainWaits::by_polls
+                         : stays_in_its_loop() ? MainWaits::in_its_loop
+                                               : MainWaits::in_a_call;
+  StallVerdict ring = ring_(pid, own_, main);
   if (ring.kind != StallKind::working) verdict_ = std::move(ring);
 }
 

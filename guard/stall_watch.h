@@ -18,7 +18,7 @@ namespace plimsoll::guard {
 class StallWatch {
  public:
   using Reader = std::function<std::optional<StallReading>(pid_t, double, const std::set<pid_t>&)>;
-  using Ring = std::function<StallVerdict(pid_t, const Own&)>;
+  using Ring = std::function<StallVerdict(pid_t, const Own&, MainWaits)>;
 
   // What stands still is judged by the last `notice` seconds: a notice once they have passed without a sign
   // of life, whenever the stall began, and a second one, the verdict, after three times as many more. With
@@ -55,6 +55,7 @@ class StallWatch {
   double next_notice() const;
   std::string tell(double quiet) const;
   void look_for_ring(pid_t pid);
+  bool stays_in_its_loop() const;
 
   double notice_, timeout_;
   Reader read_;

@@ -32,6 +32,7 @@ class StallWatchTest : public testing::Test {
   int now_ = 1;
   std::string answer_;
   StallVerdict ring_;
+  MainWaits main_ = MainWaits::in_a_call;
   StallWatch watch_{30, 0,
                     [this](pid_t, double now, const std::set<pid_t>&) {
                       StallReading r;
@@ -41,7 +42,10 @@ class StallWatchTest : public testing::Test {
                       r.doing = doing_;
                       return std::optional(r);
                     },
-                    [this](pid_t, const Own&) { return ring_; }};
+                    [this](pid_t, const Own&, MainWaits main) {
+                      main_ = main;
+                      return ring_;
+                    }};
 };
 
 TEST_F(StallWatchTest, TellsAtTheNoticeAndAtTheVerdictAndNotInBetween) {
@@ -161,6 +165,19 @@ TEST_F(StallWatchTest, WhatWaitsForOneOfItsOwnThatSleepsIsLeftAlone) {
   doing_ = Doing::io;
   ring_ = {StallKind::sleeping, "it waits for one of its own that sleeps"};
   EXPECT_TRUE(look_until(300).empty());
+}
+
+TEST_F(StallWatchTest, ALoopThatTheMainThreadHasJustComeBackToIsNoAwait) {
+  doing_ = Doing::poll;
+  ring_ = {StallKind::sleeping, ""};
+  EXPECT_TRUE(look_until(40).empty());
+  EXPECT_EQ(main_, MainWaits::in_its_loop);
+  doing_ = Doing::io;
+  last_sign_ = 40.5;
+  EXPECT_TRUE(look_until(80).empty());
+  doing_ = Doing::poll;  // the cell has ended
+  EXPECT_TRUE(look_until(81).empty());
+  EXPECT_EQ(main_, MainWaits::in_a_call);
 }
 
 TEST_F(StallWatchTest, AnAlarmThatIsSetEndsTheWait) {
