@@ -38,7 +38,7 @@ STALLS = {
     "deadlocked: await of a thread that waits": "import asyncio, queue\nq = queue.Queue()\nasync def never(): await asyncio.get_running_loop().run_in_executor(None, q.get)\n"
                                                 "await never()",
     "deadlocked: both ends of a connection": "import socket\na, b = socket.socketpair()\na.recv(1)",
-    "deadlocked: a pool whose workers end as they start": "import multiprocessing as mp, os\npool = mp.get_context('fork').Pool(2, os._exit, (1,))\npool.map(abs, [1])",
+    "deadlocked: a pool whose workers end as they start": "import multiprocessing as mp, os\npool = mp.get_context('fork').Pool(2, os._exit, (1,))\npool.apply(abs, (1,))",
     "stopped: a worker of a pool": "import multiprocessing as mp, os, signal\npool = mp.get_context('fork').Pool(1); os.kill(pool._pool[0].pid, signal.SIGSTOP)\npool.map(abs, [1])",
     "waiting on I/O": "import socket\ns = socket.create_server(('127.0.0.1', 0))\ns.accept()",
 }
