@@ -49,6 +49,8 @@ class GatePage {
   void watch_stalls() { page_->watches_stalls.store(1); }
   // Has a Python kernel write where its main thread is to kStackFd.
   void ask_for_stack();
+  // As the gate saw it when it was last asked for a stack.
+  int32_t alarm() const { return page_->alarm.load(); }
   // Whether the kernel runs with the gate.
   bool attached() const { return page_->attached.load() != 0; }
 

@@ -232,6 +232,7 @@ void KernelGuard::look_for_stalls() {
   look.now = seconds(now_);
   look.last_sign = std::max(seconds(broker_.last_output()), seconds(cell->since));
   look.waiting_for_input = broker_.waiting_for_input();
+  look.alarm = static_cast<Alarm>(ward_.alarm());
   if (const std::string text = stall_.look(look); !text.empty()) broker_.say(text);
   // After the look: while it writes its stacks the process seems to be at work.
   if (stall_.wants_stack(look.now, look.last_sign)) ward_.ask_for_stack();

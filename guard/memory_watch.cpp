@@ -25,6 +25,21 @@ double clock_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
+// What would stay if the system needed room: pages of files can be dropped and read again.
+int64_t held(pid_t pid, int64_t resident) {
+  const std::string text = read_file("/proc/" + std::to_string(pid) + "/status").value_or("");
+  const auto anonymous = readings::parse::field(text, "RssAnon");
+  return anonymous ? *anonymous + readings::parse::field(text, "RssShmem").value_or(0) : resident;
+}
+
+// The same, pages that processes share counted in parts.
+int64_t part_of(pid_t pid) {
+  const std::string text = read_file("/proc/" + std::to_string(pid) + "/smaps_rollup").value_or("");
+  const auto anonymous = readings::parse::field(text, "Pss_Anon");  // from Linux 5.4 on
+  if (!anonymous) return readings::proportional(pid).value_or(0);
+  return *anonymous + readings::parse::field(text, "Pss_Shmem").value_or(0);
+}
+
 }  // namespace
 
 std::vector<pid_t> descendants(pid_t pid) {
@@ -50,19 +65,22 @@ std::vector<pid_t> descendants(pid_t pid) {
 void MemoryWatch::read(pid_t pid, double now) {
   const auto process = readings::process(pid);
   if (!process) return;
-  read_rest(pid, now);
+  const int64_t own = held(pid, process->resident);
+  read_rest(pid, own, now);
   const auto system = readings::system();
-  samples_.push_back({now, process->resident + rest_, rest_, system ? system->available : 0});
+  samples_.push_back({now, own + rest_, rest_, system ? system->available : 0});
   while (!samples_.empty() && samples_.front().time < now - kMinute) samples_.pop_front();
 }
 
-void MemoryWatch::read_rest(pid_t pid, double now) {
+void MemoryWatch::read_rest(pid_t pid, int64_t own, double now) {
   if (now - rest_at_ < std::max(kRestEvery, kRestShare * rest_cost_)) return;
   rest_at_ = now;
   const double begin = clock_seconds();
+  const auto children = descendants(pid);
   int64_t sum = 0;
-  for (pid_t child : descendants(pid)) sum += readings::proportional(child).value_or(0);
-  rest_ = sum;
+  for (pid_t child : children) sum += part_of(child);
+  // What a fork shares with the kernel has been counted with the kernel.
+  rest_ = children.empty() ? 0 : std::max<int64_t>(0, part_of(pid) + sum - own);
   rest_cost_ = clock_seconds() - begin;
 }
 

@@ -11,7 +11,7 @@ namespace plimsoll::guard {
 
 struct MemorySample {
   double time = 0;        // seconds of the monotonic clock
-  int64_t resident = 0;   // kernel and descendants, bytes; pages shared among them once
+  int64_t resident = 0;   // kernel and descendants, bytes; pages shared among them once, those of files not
   int64_t rest = 0;       // the descendants' part
   int64_t available = 0;  // of the machine
 };
@@ -32,7 +32,7 @@ class MemoryWatch {
   double growth() const;
 
  private:
-  void read_rest(pid_t pid, double now);
+  void read_rest(pid_t pid, int64_t own, double now);
   std::deque<MemorySample> samples_;
   int64_t rest_ = 0;
   double rest_at_ = -1e9, rest_cost_ = 0;

@@ -15,6 +15,8 @@ constexpr double kIdleShare = 0.03, kBusyShare = 0.5;
 constexpr double kPressure = 30, kFaultsPerSecond = 200;
 constexpr int64_t kMovesBytes = 1 << 20;
 constexpr int kSeen = 3;             // in fewer readings, a thread that wakes often may seem not to
+constexpr double kLongNap = 1.5;     // seconds; shorter ones are rounds that a thread does
+constexpr double kLongLimit = 3;     // seconds; of a wait that is begun again each time
 constexpr double kPerWake = 0.0002;  // seconds; one that only asks for a lock takes a tenth of it each time
 
 struct Rates {
@@ -22,6 +24,7 @@ struct Rates {
   double child_cpu = 0;
   bool children_work = false, threads_work = false;
   int64_t io = 0, memory_moved = 0, wakes = 0;
+  double seconds_per_wake = 0;
 };
 
 Rates rates_of(const std::deque<StallReading>& readings) {
@@ -33,7 +36,9 @@ Rates rates_of(const std::deque<StallReading>& readings) {
   r.child_cpu = (last.child_cpu - first.child_cpu) / r.seconds;
   r.faults = static_cast<double>(last.major_faults - first.major_faults) / r.seconds;
   r.io = last.io_bytes - first.io_bytes;
-  r.wakes = last.wakes - readings[readings.size() / 2].wakes;  // what led to the wait is over by then
+  const StallReading& middle = readings[readings.size() / 2];  // what led to the wait is over by then
+  r.wakes = last.wakes - middle.wakes;
+  r.seconds_per_wake = (last.time - middle.time) / static_cast<double>(std::max<int64_t>(1, r.wakes));
   // On a loaded machine what works gets little of the processor, but is always found ready to run.
   const auto mostly = [&](auto&& is) {
     return 2 * std::count_if(readings.begin(), readings.end(), is) > static_cast<ptrdiff_t>(readings.size());
@@ -150,6 +155,11 @@ bool sleeps_long(const std::deque<StallReading>& readings, Sleepers who) {
   return false;
 }
 
+// The same by how long it means to sleep. Native code that works a little every two seconds is seen by this.
+bool naps_long(const std::deque<StallReading>& readings) {
+  return std::any_of(readings.begin(), readings.end(), [](auto& r) { return r.longest_nap >= kLongNap; });
+}
+
 // Whether somebody waits for a time and then does what it came for, as each threading.Timer does: it has not
 // woken in all the while. One that wakes every ten seconds, as the monitor of a progress bar, does its
 // rounds.
@@ -223,7 +233,7 @@ StallVerdict lock_verdict(const std::deque<StallReading>& readings, const Rates&
       waits_for_threads(python) && (sleeps(readings, &StallReading::sleeping_threads) ||
                                     sleeps(readings, &StallReading::sleeping_children) ||
                                     waits_for_a_time(readings, &StallReading::timed_threads));
-  if (for_others || sleeps_long(readings, &StallReading::sleeping_threads))
+  if (for_others || sleeps_long(readings, &StallReading::sleeping_threads) || naps_long(readings))
     return {StallKind::sleeping, "it waits for a thread or a process that sleeps, as the program asked"};
   if (last.others_wait_for_io || last.others_poll) return for_data;
   return {StallKind::deadlocked, fmt::format("the main thread waits for a lock and nothing runs that "
@@ -281,15 +291,23 @@ StallVerdict sleep_verdict(const std::deque<StallReading>& readings, const Stall
 }
 
 // A wait with a time limit is a sleep, unless it is begun over and over.
-Doing plain(Doing doing, int64_t wakes) {
-  if (doing == Doing::timed_lock) return wakes == 0 ? Doing::sleep : Doing::lock;
-  if (doing == Doing::timed_poll) return wakes == 0 ? Doing::sleep : Doing::poll;
+Doing plain(Doing doing, const Rates& r) {
+  if (doing == Doing::timed_lock)
+    return r.wakes == 0 || r.seconds_per_wake >= kLongLimit ? Doing::sleep : Doing::lock;
+  if (doing == Doing::timed_poll) return r.wakes == 0 ? Doing::sleep : Doing::poll;
   return doing;
+}
+
+// An alarm that rings once limits any wait; one that rings over and over ends those for a signal.
+bool alarm_ends_it(const StallReading& last, Doing doing) {
+  if (doing == Doing::signal) return last.alarm != Alarm::none || last.has_timer;
+  return last.alarm == Alarm::once;
 }
 
 StallVerdict idle_verdict(const std::deque<StallReading>& readings, const Rates& r,
                           const StallSamples& python) {
-  const Doing doing = plain(usual(readings), r.wakes);
+  const Doing found = usual(readings), doing = plain(found, r);
+  if (alarm_ends_it(readings.back(), doing)) return {StallKind::sleeping, "its alarm clock is set"};
   if (doing == Doing::lock) return lock_verdict(readings, r, python);
   if (doing == Doing::sleep || sleeps_in_a_coroutine(python)) return sleep_verdict(readings, python);
   if (doing == Doing::poll && loop_has_timer(readings))
@@ -312,22 +330,33 @@ StallVerdict idle_verdict(const std::deque<StallReading>& readings, const Rates&
     return {StallKind::waiting_for_io, "it waits for a disk or a network file system"};
   const bool for_a_child =
       doing == Doing::child || (doing == Doing::poll && is_in(python, "/subprocess.py "));
-  if (for_a_child && !readings.back().stopped_child.empty()) {
-    const std::string& child = readings.back().stopped_child;
-    return {StallKind::stopped,
-            fmt::format("it waits for process {}, which was stopped (SIGSTOP or a debugger); `kill -CONT {}` "
-                        "lets it go on",
-                        child, child.substr(0, child.find(' ')))};
-  }
   if (for_a_child && sleeps(readings, &StallReading::sleeping_children))
     return {StallKind::sleeping, "it waits for a process that sleeps, as the program asked"};
   if ((doing == Doing::io || doing == Doing::child) && r.wakes > 0)
     return {StallKind::slow, fmt::format("data comes in, slowly ({} times)", r.wakes)};
   if (doing == Doing::child)
     return {StallKind::waiting_for_io, "it waits for a child process, or for a pipe"};
+  if (found == Doing::timed_poll)
+    return {StallKind::sleeping, "it looks for data now and then, as the program asked", true};
   if (doing == Doing::io || doing == Doing::poll)
     return {StallKind::waiting_for_io, "it waits for a network connection, a pipe or a child process"};
   return {StallKind::waiting_for_io, "it uses no processor time and waits for something outside"};
+}
+
+// One worker may be killed, and its task be lost; those that end from one second to the next do no tasks.
+bool workers_end(const StallSamples& python) {
+  return python.size() >= 2 && python.back().workers_end && python[python.size() - 2].workers_end;
+}
+
+// Whoever waits in vain, by threads and pipes perhaps, while a process that it started is stopped, waits for
+// that.
+StallVerdict or_stopped(StallVerdict verdict, const std::string& child) {
+  if (child.empty() || (verdict.kind != StallKind::deadlocked && verdict.kind != StallKind::waiting_for_io))
+    return verdict;
+  return {StallKind::stopped,
+          fmt::format("it waits, and process {} that it started was stopped (SIGSTOP or a debugger); "
+                      "`kill -CONT {}` lets that go on",
+                      child, child.substr(0, child.find(' ')))};
 }
 
 }  // namespace
@@ -346,6 +375,10 @@ StallVerdict judge_stall(const std::deque<StallReading>& readings, bool waiting_
   if (readings.back().doing == Doing::stopped)
     return {StallKind::stopped,
             "something stopped the process (SIGSTOP or a debugger); `kill -CONT` lets it go on"};
+  if (workers_end(python))
+    return {StallKind::deadlocked,
+            "the worker processes of its pool end one after another, and it starts others for ever: an "
+            "initializer that fails, perhaps"};
   const Rates r = rates_of(readings);
   if (r.cpu < kBusyShare && (r.faults > kFaultsPerSecond || r.pressure > kPressure)) {
     return {StallKind::memory_stalled, fmt::format("it waits for memory: {:.0f} pages a second from disk, "
@@ -361,7 +394,8 @@ StallVerdict judge_stall(const std::deque<StallReading>& readings, bool waiting_
   }
   const bool kept = keeps_lock(readings, python);
   const bool idle = kept || (!r.threads_work && !moves_on(python));
-  if (idle && !r.children_work && r.io <= kMovesBytes) return idle_verdict(readings, r, python);
+  if (idle && !r.children_work && r.io <= kMovesBytes)
+    return or_stopped(idle_verdict(readings, r, python), readings.back().stopped_child);
   if (usual(readings) == Doing::running && stands && bytecode && values_of(python) == Values::same &&
       !may_get_on_unseen(python) && !moves) {
     return {StallKind::spinning,

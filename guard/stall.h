@@ -40,21 +40,26 @@ struct ThreadUse {
   int64_t wakes = 0;  // times that it has waited
 };
 
+// The process's own alarm clock (setitimer, alarm): it will ring once, or over and over.
+enum class Alarm { none, once, repeated };
+
 struct StallReading {
-  double time = 0;                  // seconds of the monotonic clock
-  double cpu = 0;                   // seconds used so far, all threads
-  double child_cpu = 0;             // the same of all descendants, those that have ended too
-  bool others_running = false;      // some other thread runs, or would if the machine let it
-  bool child_running = false;       // some descendant runs, or would if the machine let it
-  Doing doing = Doing::other;       // the main thread
-  int64_t wakes = 0;                // times that the main thread has waited so far
-  bool has_timer = false;           // it polls, and its event loop will wake by itself
+  double time = 0;              // seconds of the monotonic clock
+  double cpu = 0;               // seconds used so far, all threads
+  double child_cpu = 0;         // the same of all descendants, those that have ended too
+  bool others_running = false;  // some other thread runs, or would if the machine let it
+  bool child_running = false;   // some descendant runs, or would if the machine let it
+  Doing doing = Doing::other;   // the main thread
+  int64_t wakes = 0;            // times that the main thread has waited so far
+  bool has_timer = false;       // it polls, and its event loop will wake by itself; or a signal will come
+  Alarm alarm = Alarm::none;
   std::string stopped_child;        // "4711 (ffmpeg)", a descendant that was stopped
   std::string lock_holder;          // the same of who holds the file lock that is waited for
   bool others_wait_for_io = false;  // some other thread waits for a socket or a disk
   bool others_poll = false;         // or for one of several things, or a pipe
   // Who sleeps, and how often each has waited so far.
   std::map<pid_t, int64_t> sleeping_threads, sleeping_children;
+  double longest_nap = 0;  // seconds that one of these threads sleeps at a time, or what is left of them
   std::map<pid_t, int64_t> timed_threads;      // the same of other threads that wait with a time limit
   std::map<pid_t, ThreadUse> running_threads;  // other threads that run, or would
   pid_t asks_for_lock = 0;  // the gate's thread that waits for the interpreter's lock, if it does
@@ -81,7 +86,8 @@ const char* name_of(StallKind kind);
 
 struct StallVerdict {
   StallKind kind = StallKind::working;
-  std::string text;  // one sentence with the numbers
+  std::string text;          // one sentence with the numbers
+  bool may_be_ring = false;  // left alone, unless it waits for none but its own (stall_ring.h)
 };
 
 // What a Python kernel told of its cell when asked. Innermost first.
@@ -93,6 +99,7 @@ struct StallSample {
   bool one_call = false;           // the same call of native code since the sample before
   bool awaits_alone = false;       // a coroutine, and no other task is there
   bool awaits_thread = false;      // a coroutine that waits for a thread of an executor
+  bool workers_end = false;        // those of its pool have ended since the sample before
   std::vector<bool> unseen = {};   // for each mark: the frame may get on without a variable that shows it
 };
 // A second or more apart, oldest first; the last ones only. Empty for other kernels.

@@ -1,5 +1,7 @@
 // Readings for stall.h from /proc: what each thread is doing, by the system call it is in.
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,6 +50,32 @@ bool reads_from_child(const Call& call, const fs::path& task) {
          target.rfind("/dev/pts/", 0) == 0;
 }
 
+// Whether a clock that has been set will end the reading (timerfd).
+bool reads_from_timer(const Call& call, const fs::path& task) {
+  if (call.number != SYS_read) return false;
+  const fs::path process = task.parent_path().parent_path();
+  const std::string number = std::to_string(call.arguments[0]);
+  std::error_code error;
+  if (fs::read_symlink(process / "fd" / number, error) != "anon_inode:[timerfd]") return false;
+  const std::string text = read_file(process / "fdinfo" / number).value_or("");
+  return text.find("it_value:") != std::string::npos && text.find("it_value: (0, 0)") == std::string::npos;
+}
+
+// How long a thread sleeps, or, where it is told until when, what is left of that.
+double nap_of(pid_t pid, const fs::path& task) {
+  const Call call = read_call(task);
+  const bool by_clock = call.number == SYS_clock_nanosleep;
+  if (!by_clock && call.number != SYS_nanosleep) return 0;
+  timespec wanted{}, now{};
+  const iovec here{&wanted, sizeof wanted};
+  const iovec there{reinterpret_cast<void*>(call.arguments[by_clock ? 2 : 0]), sizeof wanted};
+  if (::process_vm_readv(pid, &here, 1, &there, 1, 0) != static_cast<ssize_t>(sizeof wanted)) return 0;
+  const bool until = by_clock && (call.arguments[1] & TIMER_ABSTIME) != 0;
+  if (until) ::clock_gettime(static_cast<clockid_t>(call.arguments[0]), &now);
+  return static_cast<double>(wanted.tv_sec - now.tv_sec) +
+         static_cast<double>(wanted.tv_nsec - now.tv_nsec) * 1e-9;
+}
+
 bool waits_for_file_lock(const Call& call) {
   constexpr uint64_t kSetLockWait = 7, kOpenSetLockWait = 38;  // F_SETLKW, F_OFD_SETLKW
   return call.number == SYS_flock || (call.number == SYS_fcntl && (call.arguments[1] == kSetLockWait ||
@@ -71,6 +99,7 @@ Doing doing_in(const Call& call, const fs::path& task) {
     if (poll->timed) return poll->nothing ? Doing::sleep : Doing::timed_poll;
     return Doing::poll;
   }
+  if (reads_from_timer(call, task)) return Doing::sleep;
   const bool child = call.is({SYS_wait4, SYS_waitid}) || reads_from_child(call, task);
   return child ? Doing::child : Doing::io;
 }
@@ -162,7 +191,8 @@ std::optional<StallReading> take_reading(pid_t pid, double now, const std::set<p
   const fs::path main = process / "task" / std::to_string(pid);
   r.doing = doing_of(main);
   r.wakes = wakes_of(main);
-  r.has_timer = r.doing == Doing::poll && has_timer(main);
+  r.has_timer = (r.doing == Doing::poll && has_timer(main)) ||
+                (r.doing == Doing::signal && !read_file(process / "timers").value_or("").empty());
   if (r.doing == Doing::file_lock) r.lock_holder = holder_of_lock(pid);
   if (const auto memory = readings::process(pid)) r.resident = memory->resident;
   const std::string io = read_file(process / "io").value_or("");
@@ -182,7 +212,10 @@ std::optional<StallReading> take_reading(pid_t pid, double now, const std::set<p
     const pid_t thread = std::atoi(task.path().filename().c_str());
     if (thread == pid || own.count(thread) != 0) continue;
     const Doing doing = doing_of(task.path());
-    if (doing == Doing::sleep) r.sleeping_threads[thread] = wakes_of(task.path());
+    if (doing == Doing::sleep) {
+      r.sleeping_threads[thread] = wakes_of(task.path());
+      r.longest_nap = std::max(r.longest_nap, nap_of(pid, task.path()));
+    }
     if (doing == Doing::timed_lock) r.timed_threads[thread] = wakes_of(task.path());
     if (doing == Doing::running) r.running_threads[thread] = use_of(task.path());
     if (doing == Doing::other && is_gates_and_asks(task.path())) r.asks_for_lock = thread;

@@ -1,24 +1,10 @@
 #include "guard/stall.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <sys/epoll.h>
-#include <sys/file.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <condition_variable>
 #include <csignal>
-#include <cstdio>
-#include <ctime>
-#include <mutex>
-#include <thread>
-
-#include "guard/gate/page.h"
-#include "guard/stall_ring.h"
 
 namespace plimsoll::guard {
 namespace {
@@ -150,7 +136,33 @@ TEST(Stall, ALimitedWaitIsASleepUnlessItIsRepeated) {
   wakes.wakes = 1;
   EXPECT_EQ(kind(wakes, Doing::timed_lock), StallKind::deadlocked);
   EXPECT_EQ(kind(step(0), Doing::timed_poll), StallKind::sleeping);
-  EXPECT_EQ(kind(wakes, Doing::timed_poll), StallKind::waiting_for_io);
+  EXPECT_EQ(kind(wakes, Doing::timed_poll), StallKind::sleeping);  // unless it is a ring
+  EXPECT_TRUE(judge_stall(readings(wakes, Doing::timed_poll), false, {}).may_be_ring);
+  auto list = readings(step(0), Doing::timed_lock);  // one long wait after another
+  for (auto& r : list) r.wakes = static_cast<int64_t>(r.time) / 5;
+  EXPECT_EQ(judge_stall(list, false, {}).kind, StallKind::sleeping);
+}
+
+TEST(Stall, AnAlarmLimitsAnyWaitAndOneThatRepeatsThoseForASignal) {
+  StallReading waits = step(0);
+  EXPECT_EQ(kind(waits, Doing::signal), StallKind::waiting_for_io);
+  waits.alarm = Alarm::repeated;
+  EXPECT_EQ(kind(waits, Doing::signal), StallKind::sleeping);
+  EXPECT_EQ(kind(waits, Doing::lock), StallKind::deadlocked);
+  waits.alarm = Alarm::once;
+  EXPECT_EQ(kind(waits, Doing::lock), StallKind::sleeping);
+  EXPECT_EQ(kind(waits, Doing::io), StallKind::sleeping);
+}
+
+TEST(Stall, AThreadThatNapsTwoSecondsAtATimeWorks) {
+  StallReading waits = step(0);
+  waits.sleeping_threads = {{7, 40}};
+  auto list = readings(waits, Doing::lock);
+  int64_t woken = 0;
+  for (auto& r : list) r.sleeping_threads[7] = ++woken;
+  EXPECT_EQ(judge_stall(list, false, {}).kind, StallKind::deadlocked);
+  list[12].longest_nap = 1.9;
+  EXPECT_EQ(judge_stall(list, false, {}).kind, StallKind::sleeping);
 }
 
 TEST(Stall, DataThatDripsIsNoStall) {
@@ -220,6 +232,16 @@ TEST(Stall, WhatWouldRunIfTheMachineLetItWorks) {
   EXPECT_EQ(kind(others, Doing::lock), StallKind::slow);
 }
 
+TEST(Stall, APoolWhoseWorkersEndForEverIsADeadlock) {
+  StallReading starts = step(0.3);  // it forks
+  starts.child_cpu = 0.5;
+  StallSamples pool = samples(std::vector<std::string>(3, "/lib/threading.py"), {}, false);
+  pool[2].workers_end = true;
+  EXPECT_EQ(kind(starts, Doing::lock, pool), StallKind::slow);  // one was killed
+  pool[1].workers_end = true;
+  EXPECT_EQ(kind(starts, Doing::lock, pool), StallKind::deadlocked);
+}
+
 TEST(Stall, AStoppedProcess) { EXPECT_EQ(kind(step(0), Doing::stopped), StallKind::stopped); }
 
 // A loop that looks by a function of its own is found in that function or outside.
@@ -267,23 +289,6 @@ TEST(Stall, ChildrenAtWorkAreWork) {
   EXPECT_EQ(kind(starved, Doing::io), StallKind::slow);
 }
 
-TEST(Stall, AChildThatHasEndedStillCounts) {
-  const auto burn = [] {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      while (std::clock() < CLOCKS_PER_SEC / 5) {
-      }
-      ::_exit(0);
-    }
-    ::waitpid(child, nullptr, 0);
-  };
-  const auto before = take_reading(::getpid(), 0, {});
-  burn();
-  const auto after = take_reading(::getpid(), 1, {});
-  ASSERT_TRUE(before && after);
-  EXPECT_GT(after->child_cpu, before->child_cpu + 0.1);
-}
-
 std::string text(const StallReading& step, Doing doing, const StallSamples& python = {}) {
   return judge_stall(readings(step, doing), false, python).text;
 }
@@ -295,127 +300,6 @@ TEST(Stall, AFileLockIsNamedWithItsHolder) {
   EXPECT_NE(text(waits, Doing::file_lock).find("lock on a file, which process 4711 (python) holds"),
             std::string::npos);
   EXPECT_NE(text(step(0), Doing::signal).find("a signal"), std::string::npos);
-}
-
-TEST(Stall, ALockOfAFileIsFoundInTheSystem) {
-  std::FILE* const file = std::tmpfile();
-  ASSERT_NE(file, nullptr);
-  ASSERT_EQ(::flock(::fileno(file), LOCK_EX), 0);
-  const std::string path = "/proc/self/fd/" + std::to_string(::fileno(file));
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const int again = ::open(path.c_str(), O_RDWR);
-    ::flock(again, LOCK_EX);
-    ::_exit(0);
-  }
-  std::optional<StallReading> reading;
-  do {
-    reading = take_reading(child, 0, {});
-  } while (reading && reading->doing != Doing::file_lock);
-  EXPECT_TRUE(reading);
-  ::flock(::fileno(file), LOCK_UN);
-  ::waitpid(child, nullptr, 0);
-  std::fclose(file);
-}
-
-// A child with a thread that computes and one, the gate's by its name, that waits for a lock with a limit,
-// over and over. What is read of it once `holds`.
-template <class Holds>
-std::optional<StallReading> read_of_two_threads(const Holds& holds) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    std::thread([] {
-      ::prctl(PR_SET_NAME, gate::kThreadName);
-      std::mutex mutex;
-      std::unique_lock lock(mutex);
-      for (std::condition_variable never;;) never.wait_for(lock, std::chrono::milliseconds(200));
-    }).detach();
-    for (volatile bool on = true; on;)
-      std::thread([&] {
-        while (on) continue;
-      }).join();
-    ::_exit(0);
-  }
-  std::optional<StallReading> reading;
-  do {
-    reading = take_reading(child, 0, {});
-  } while (reading && !holds(*reading));
-  ::kill(child, SIGKILL);
-  ::waitpid(child, nullptr, 0);
-  return reading;
-}
-
-TEST(Stall, ThreadsAreSeenThatComputeOrAskForTheLock) {
-  const auto asks = read_of_two_threads([](auto& r) { return r.asks_for_lock != 0; });
-  ASSERT_TRUE(asks);
-  EXPECT_EQ(asks->timed_threads.count(asks->asks_for_lock), 0U);
-  const auto runs = read_of_two_threads(
-      [](auto& r) { return !r.running_threads.empty() && r.running_threads.begin()->second.cpu > 0.05; });
-  ASSERT_TRUE(runs);
-  EXPECT_LT(runs->running_threads.begin()->second.wakes, 50);
-}
-
-// A child that reads from a pipe, once it does so; and whether it and we form a ring then.
-std::string ring_with_reader(int (&ends)[2]) {
-  const pid_t reader = ::fork();
-  if (reader == 0) {
-    // One child that waits for another, and that one for the pipe.
-    const pid_t inner = ::fork();
-    char byte = 0;
-    if (inner == 0) ::_exit(::read(ends[0], &byte, 1) == 1 ? 0 : 1);
-    ::waitpid(inner, nullptr, 0);
-    ::_exit(0);
-  }
-  std::string ring;
-  for (int waits = 0; ring.empty() && waits < 10; ::usleep(1000)) {
-    ring = waits_in_a_ring(reader, {reader});
-    const auto reading = take_reading(reader, 0, {});
-    if (reading && reading->doing == Doing::child) ++waits;
-  }
-  ::kill(reader, SIGKILL);
-  [[maybe_unused]] const ssize_t n = ::write(ends[1], "xx", 2);
-  ::waitpid(reader, nullptr, 0);
-  return ring;
-}
-
-TEST(Stall, ProcessesThatWaitForNoneButOneAnotherAreARing) {
-  int ends[2];
-  ASSERT_EQ(::pipe(ends), 0);
-  EXPECT_EQ(ring_with_reader(ends), "");  // we have the other end, and may write
-  ::close(ends[0]);
-  ::close(ends[1]);
-  const pid_t alone = ::fork();
-  if (alone == 0) {
-    int own[2];
-    char byte = 0;
-    ::_exit(::pipe(own) == 0 && ::read(own[0], &byte, 1) == 1 ? 0 : 1);
-  }
-  std::string ring;
-  while (ring.empty() && ::waitpid(alone, nullptr, WNOHANG) == 0) ring = waits_in_a_ring(alone, {alone});
-  EXPECT_NE(ring.find("a pipe"), std::string::npos) << ring;
-  ::kill(alone, SIGKILL);
-  ::waitpid(alone, nullptr, 0);
-}
-
-TEST(Stall, ATimerIsSeenOnlyWhereAnEventLoopHasOne) {
-  for (const int limit : {-1, 1000000}) {
-    for (const bool loop : {false, true}) {
-      const pid_t child = ::fork();
-      if (child == 0) {
-        epoll_event event{};
-        loop ? ::epoll_wait(::epoll_create1(0), &event, 1, limit) : ::poll(nullptr, 0, -1);
-        ::_exit(0);
-      }
-      std::optional<StallReading> reading;
-      do {
-        reading = take_reading(child, 0, {});
-      } while (reading && reading->doing != Doing::poll);
-      ASSERT_TRUE(reading);
-      EXPECT_EQ(reading->has_timer, loop && limit > 0);
-      ::kill(child, SIGKILL);
-      ::waitpid(child, nullptr, 0);
-    }
-  }
 }
 
 TEST(Stall, AStoppedChildIsNamed) {
@@ -433,6 +317,8 @@ TEST(Stall, AStoppedChildIsNamed) {
   StallReading waits = step(0);
   waits.stopped_child = reading->stopped_child;
   EXPECT_EQ(kind(waits, Doing::child), StallKind::stopped);
+  EXPECT_EQ(kind(waits, Doing::lock), StallKind::stopped);  // a pool's worker
+  EXPECT_EQ(kind(waits, Doing::sleep), StallKind::sleeping);
   EXPECT_NE(text(waits, Doing::child).find("kill -CONT " + std::to_string(child)), std::string::npos);
 }
 

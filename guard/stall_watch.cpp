@@ -48,12 +48,13 @@ bool stands_still(StallKind kind) {
 }  // namespace
 
 void StallWatch::begin_process(pid_t pid) {
-  own_threads_.clear();
+  own_ = {};
   std::error_code error;
   for (const auto& task :
        std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", error)) {
-    own_threads_.insert(std::atoi(task.path().filename().c_str()));
+    own_.threads.insert(std::atoi(task.path().filename().c_str()));
   }
+  own_.files = open_files(pid);
 }
 
 void StallWatch::begin_cell(double) {
@@ -107,6 +108,7 @@ void StallWatch::take_stacks(double now) {
                          place == gate::kInOneCall,
                          place == gate::kAwaitsAlone,
                          place == gate::kAwaitsThread,
+                         place == gate::kWorkersEnd,
                          {}};
       for (std::string& m : sample.marks) {
         sample.unseen.push_back(!m.empty() && m.back() == gate::kUnseen);
@@ -133,18 +135,38 @@ std::string StallWatch::look(const Look& at) {
   // What was so before the last `notice` seconds says nothing of them.
   const double window = std::max(notice_, kLeastWindow);
   if (heard_at_ < at.now - window) python_.clear();
-  if (auto reading = read_(at.pid, at.now, own_threads_)) readings_.push_back(*reading);
+  if (auto reading = read_(at.pid, at.now, own_.threads)) {
+    reading->alarm = at.alarm;
+    readings_.push_back(*reading);
+  }
   while (!readings_.empty() && readings_.front().time < at.now - window) readings_.pop_front();
   if (quiet_ < notice_) return {};
   verdict_ = judge_stall(readings_, at.waiting_for_input, python_);
-  if (quiet_ < next_notice() || told_ == kNotices || !stands_still(verdict_.kind)) return {};
-  if (verdict_.kind == StallKind::waiting_for_io) {
-    if (std::string ring = ring_(at.pid, own_threads_); !ring.empty())
-      verdict_ = {StallKind::deadlocked, std::move(ring)};
-  }
+  const bool due = quiet_ >= next_notice() && told_ < kNotices;
+  if (due || (timeout_ > 0 && quiet_ >= timeout_)) look_for_ring(at.pid);
+  if (!due || !stands_still(verdict_.kind)) return {};
   told_at_ = quiet_;
   ++told_;
   return tell(quiet_);
+}
+
+// The kernel's own loop, to which the main thread comes back when a cell ends, must not be taken for an
+// await.
+bool StallWatch::stays_in_its_loop() const {
+  constexpr int kSeen = 3;
+  return readings_.size() >= kSeen && std::all_of(readings_.end() - kSeen, readings_.end(), [&](auto& r) {
+           return r.doing == Doing::poll && r.wakes == readings_.back().wakes;
+         });
+}
+
+// What it waits for may be its own: then it comes later, or never.
+void StallWatch::look_for_ring(pid_t pid) {
+  if (verdict_.kind != StallKind::waiting_for_io && !verdict_.may_be_ring) return;
+  const MainWaits main = verdict_.may_be_ring  ? MainWaits::by_polls
+                         : stays_in_its_loop() ? MainWaits::in_its_loop
+                                               : MainWaits::in_a_call;
+  StallVerdict ring = ring_(pid, own_, main);
+  if (ring.kind != StallKind::working) verdict_ = std::move(ring);
 }
 
 std::string StallWatch::tell(double quiet) const {

@@ -18,7 +18,7 @@ namespace plimsoll::guard {
 class StallWatch {
  public:
   using Reader = std::function<std::optional<StallReading>(pid_t, double, const std::set<pid_t>&)>;
-  using Ring = std::function<std::string(pid_t, const std::set<pid_t>&)>;
+  using Ring = std::function<StallVerdict(pid_t, const Own&, MainWaits)>;
 
   // What stands still is judged by the last `notice` seconds: a notice once they have passed without a sign
   // of life, whenever the stall began, and a second one, the verdict, after three times as many more. With
@@ -26,7 +26,7 @@ class StallWatch {
   StallWatch(double notice, double timeout, Reader read = take_reading, Ring ring = waits_in_a_ring)
       : notice_(notice), timeout_(timeout), read_(std::move(read)), ring_(std::move(ring)) {}
 
-  // A new process, whose threads at this moment are the kernel's own.
+  // A new process, whose threads and files at this moment are the kernel's own.
   void begin_process(pid_t pid);
   void begin_cell(double now);
 
@@ -35,6 +35,7 @@ class StallWatch {
     double now = 0;
     double last_sign = 0;  // of life: output, or the beginning of the cell
     bool waiting_for_input = false;
+    Alarm alarm = Alarm::none;
   };
   // To be called once a second while a cell runs. Returns text for the cell, or nothing.
   std::string look(const Look& look);
@@ -53,11 +54,13 @@ class StallWatch {
   bool heard_enough() const;
   double next_notice() const;
   std::string tell(double quiet) const;
+  void look_for_ring(pid_t pid);
+  bool stays_in_its_loop() const;
 
   double notice_, timeout_;
   Reader read_;
   Ring ring_;
-  std::set<pid_t> own_threads_;
+  Own own_;
   std::deque<StallReading> readings_;
   StallSamples python_;
   double heard_at_ = 0;  // when the last of them came

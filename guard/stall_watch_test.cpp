@@ -14,7 +14,7 @@ class StallWatchTest : public testing::Test {
   std::vector<std::string> look_until(int end) {
     std::vector<std::string> told;
     for (; now_ <= end; ++now_) {
-      const std::string text = watch_.look({1, static_cast<double>(now_), last_sign_, false});
+      const std::string text = watch_.look({1, static_cast<double>(now_), last_sign_, false, Alarm::none});
       if (!text.empty()) told.push_back(std::to_string(now_) + ": " + text);
       if (watch_.wants_stack(now_, last_sign_)) watch_.hear_stack(answer_);
     }
@@ -30,7 +30,9 @@ class StallWatchTest : public testing::Test {
   double cpu_ = 0, last_sign_ = 0, used_ = 0;
   int64_t io_ = 0, read_ = 0;
   int now_ = 1;
-  std::string answer_, ring_;
+  std::string answer_;
+  StallVerdict ring_;
+  MainWaits main_ = MainWaits::in_a_call;
   StallWatch watch_{30, 0,
                     [this](pid_t, double now, const std::set<pid_t>&) {
                       StallReading r;
@@ -40,7 +42,10 @@ class StallWatchTest : public testing::Test {
                       r.doing = doing_;
                       return std::optional(r);
                     },
-                    [this](pid_t, const std::set<pid_t>&) { return ring_; }};
+                    [this](pid_t, const Own&, MainWaits main) {
+                      main_ = main;
+                      return ring_;
+                    }};
 };
 
 TEST_F(StallWatchTest, TellsAtTheNoticeAndAtTheVerdictAndNotInBetween) {
@@ -152,8 +157,34 @@ TEST_F(StallWatchTest, ProcessesThatWaitForOneAnotherAreADeadlock) {
   doing_ = Doing::child;
   EXPECT_NE(look_until(30).at(0).find("waiting on I/O"), std::string::npos);
   last_sign_ = 30.5;
-  ring_ = "they wait for one another";
+  ring_ = {StallKind::deadlocked, "they wait for one another"};
   EXPECT_NE(look_until(61).at(0).find("deadlocked. they wait for one another"), std::string::npos);
+}
+
+TEST_F(StallWatchTest, WhatWaitsForOneOfItsOwnThatSleepsIsLeftAlone) {
+  doing_ = Doing::io;
+  ring_ = {StallKind::sleeping, "it waits for one of its own that sleeps"};
+  EXPECT_TRUE(look_until(300).empty());
+}
+
+TEST_F(StallWatchTest, ALoopThatTheMainThreadHasJustComeBackToIsNoAwait) {
+  doing_ = Doing::poll;
+  ring_ = {StallKind::sleeping, ""};
+  EXPECT_TRUE(look_until(40).empty());
+  EXPECT_EQ(main_, MainWaits::in_its_loop);
+  doing_ = Doing::io;
+  last_sign_ = 40.5;
+  EXPECT_TRUE(look_until(80).empty());
+  doing_ = Doing::poll;  // the cell has ended
+  EXPECT_TRUE(look_until(81).empty());
+  EXPECT_EQ(main_, MainWaits::in_a_call);
+}
+
+TEST_F(StallWatchTest, AnAlarmThatIsSetEndsTheWait) {
+  for (; now_ <= 300; ++now_) {
+    const StallWatch::Look look{1, static_cast<double>(now_), last_sign_, false, Alarm::once};
+    EXPECT_EQ(watch_.look(look), "");
+  }
 }
 
 TEST_F(StallWatchTest, BytecodeThatChangesNothingSpins) {

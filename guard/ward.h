@@ -60,6 +60,7 @@ class Ward {
 
   // The process is to answer ask_for_stack(). To be called before it starts.
   void watch_stalls() { page_.watch_stalls(); }
+  int32_t alarm() const { return page_.alarm(); }
   // Has a Python process tell where its main thread is, on kStackFd; no signal is sent.
   void ask_for_stack() { page_.ask_for_stack(); }
 

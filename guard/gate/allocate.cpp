@@ -61,10 +61,20 @@ PLIMSOLL_EXPORT int posix_memalign(void** out, size_t alignment, size_t size) {
   return 0;
 }
 
+namespace {
+
+// Python takes memory for small objects in pieces of these sizes (from 3.10 on, and before). Without one it
+// asks malloc for each object, after asking for the piece once more: nothing is saved, and all gets slow.
+bool is_for_small_objects(const void* address, size_t size) {
+  return !address && (size == 1024 * 1024 || size == 256 * 1024);
+}
+
+}  // namespace
+
 // Address space that is only reserved (PROT_NONE, MAP_NORESERVE) costs nothing and passes.
 PLIMSOLL_EXPORT void* mmap(void* address, size_t size, int protection, int flags, int fd, off_t offset) {
   const bool takes_memory = (flags & MAP_ANONYMOUS) && (protection & PROT_WRITE) && !(flags & MAP_NORESERVE);
-  if (takes_memory && refused(size)) return MAP_FAILED;
+  if (takes_memory && !is_for_small_objects(address, size) && refused(size)) return MAP_FAILED;
   return reinterpret_cast<void*>(::syscall(SYS_mmap, address, size, protection, flags, fd, offset));
 }
 

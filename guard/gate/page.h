@@ -28,6 +28,8 @@ inline constexpr const char* kInOneCall = "one call";
 inline constexpr const char* kAwaitsAlone = "awaits alone";
 // A coroutine waits for a thread of an executor.
 inline constexpr const char* kAwaitsThread = "awaits a thread";
+// It waits for a pool of processes whose workers have ended since the question before, and been replaced.
+inline constexpr const char* kWorkersEnd = "its workers end";
 inline constexpr char kUnseen = '~';
 inline constexpr const char* kKeepsLock =
     "keeps the lock";  // native code that no other thread can run beside
@@ -76,10 +78,11 @@ struct Page {
   std::atomic<int32_t> python_pid;      // the kernel, or the first Python that it started; 0: none
   std::atomic<uint32_t> stacks_wanted;  // counts the guard's questions; a futex
   std::atomic<int32_t> watches_stalls;  // such questions may come
-  std::atomic<int32_t> attached;        // the kernel's gate has found the page
-  std::atomic<int64_t> line;            // bytes; 0: none
-  std::atomic<int64_t> total;           // resident bytes of the kernel and its descendants, read last
-  std::atomic<int64_t> rest;            // those of the descendants alone
+  std::atomic<int32_t> alarm;     // the process's own clock (ITIMER_REAL): 1 rings once, 2 over and over
+  std::atomic<int32_t> attached;  // the kernel's gate has found the page
+  std::atomic<int64_t> line;      // bytes; 0: none
+  std::atomic<int64_t> total;     // resident bytes of the kernel and its descendants, read last
+  std::atomic<int64_t> rest;      // those of the descendants alone
   std::atomic<uint32_t> refusal_count;
   std::atomic<uint32_t> fault_count;
   Refusal refusals[kRefusals];

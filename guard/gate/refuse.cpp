@@ -37,24 +37,47 @@ int64_t grace(size_t size, int64_t line) {
   return line / 8;
 }
 
-// Resident bytes of this process, without a call that allocates.
-int64_t own_resident() {
-  const int fd = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, "/proc/self/statm", O_RDONLY | O_CLOEXEC));
-  if (fd < 0) return 0;
-  char text[96];
-  const long n = ::syscall(SYS_read, fd, text, sizeof text - 1);
+// The beginning of a file of /proc/self, without a call that allocates.
+template <size_t kSize>
+bool read_own(const char* path, char (&text)[kSize]) {
+  const int fd = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
+  if (fd < 0) return false;
+  const long n = ::syscall(SYS_read, fd, text, kSize - 1);
   ::syscall(SYS_close, fd);
-  if (n <= 0) return 0;
+  if (n <= 0) return false;
   text[n] = '\0';
-  const char* at = text;
-  while (*at && *at != ' ') ++at;
-  int64_t pages = 0;
-  for (++at; *at >= '0' && *at <= '9'; ++at) pages = 10 * pages + (*at - '0');
-  return pages * ::sysconf(_SC_PAGESIZE);
+  return true;
 }
 
-int64_t all_resident() {
-  const int64_t own = own_resident();
+int64_t number_at(const char* text) {
+  int64_t value = 0;
+  while (*text == ' ' || *text == '\t') ++text;
+  for (; *text >= '0' && *text <= '9'; ++text) value = 10 * value + (*text - '0');
+  return value;
+}
+
+// Resident bytes of this process.
+int64_t own_resident() {
+  char text[96];
+  if (!read_own("/proc/self/statm", text)) return 0;
+  const char* at = text;
+  while (*at && *at != ' ') ++at;
+  return number_at(at) * ::sysconf(_SC_PAGESIZE);
+}
+
+// The same without those of files, which the system can drop and read again.
+int64_t own_held() {
+  char text[4096];
+  if (!read_own("/proc/self/status", text)) return own_resident();
+  const auto field = [&](const char* name) {
+    const char* at = ::strstr(text, name);
+    return at ? number_at(at + ::strlen(name)) * 1024 : 0;
+  };
+  return field("\nVmRSS:") - field("\nRssFile:");
+}
+
+// Of all processes under the line; `own` are those of this one.
+int64_t with_others(int64_t own) {
   if (::getpid() == g_page->kernel_pid.load(std::memory_order_relaxed)) {
     return own + g_page->rest.load(std::memory_order_relaxed);
   }
@@ -136,14 +159,12 @@ void note(size_t size, int64_t resident, int64_t line) {
   t_last_ticket = ticket;
 }
 
-// What was freed and kept by malloc still counts as resident; it is given back before anyone is refused. Returns
-// whether it was looked for.
-bool trim() {
+// What was freed and kept by malloc still counts as resident; it is given back before anyone is refused.
+void trim() {
   const int64_t now = monotonic_ns();
   int64_t last = g_trimmed_at.load(std::memory_order_relaxed);
-  if (now - last < kTrimEveryNs || !g_trimmed_at.compare_exchange_strong(last, now)) return false;
+  if (now - last < kTrimEveryNs || !g_trimmed_at.compare_exchange_strong(last, now)) return;
   ::malloc_trim(0);
-  return true;
 }
 
 bool decide(size_t size, size_t growth) {
@@ -160,10 +181,11 @@ bool decide(size_t size, size_t growth) {
   if (total > 0 && (total > seen ? total : seen) + unread <= line / 2) return false;
   if (size < kMiB && total <= line && unread < kUnread) return false;
   g_unread.store(0, std::memory_order_relaxed);
-  int64_t resident = all_resident();
+  int64_t resident = with_others(own_resident());
   g_seen.store(resident, std::memory_order_relaxed);
   if (!over(resident, wanted, line, grace(size, line))) return false;
-  if (trim()) resident = all_resident();
+  trim();
+  resident = with_others(own_held());
   if (!over(resident, wanted, line, grace(size, line))) return false;
   note(size, resident, line);
   return true;

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -133,8 +134,55 @@ void add_frame(Text& text, Object frame) {
            function ? function : "?");
 }
 
+bool is_of_type(Object value, const char* name) {
+  const Held type(g_python.type_of(value));
+  const Held own(g_python.attribute(type.object, "__name__"));
+  const char* text = own ? g_python.text_of(own.object) : nullptr;
+  return text && ::strcmp(text, name) == 0;
+}
+
+// In a method of multiprocessing's Pool, or of one of its results: which workers it has. 0 if it has none, or
+// ends them by itself after so many tasks.
+uint64_t workers_of(Object frame) {
+  const Held locals(g_python.attribute(frame, "f_locals"));
+  if (!locals || !is_plain(locals.object)) return 0;
+  const Held values(g_python.values_of(locals.object));
+  if (!values || g_python.list_size(values.object) == 0) return 0;
+  const Object self = g_python.list_item(values.object, 0);
+  const Held inner(g_python.attribute(self, "_pool"));
+  if (!inner) return 0;
+  const Object pool = is_of_type(inner.object, "list") ? self : inner.object;
+  const Held workers(g_python.attribute(pool, "_pool")), most(g_python.attribute(pool, "_maxtasksperchild"));
+  if (!workers || !most || !is_of_type(workers.object, "list") || !is_of_type(most.object, "NoneType"))
+    return 0;
+  uint64_t mark = 0xcbf29ce484222325;
+  const long count = g_python.list_size(workers.object);
+  for (long i = 0; i < count; ++i) {
+    const Held identity(g_python.attribute(g_python.list_item(workers.object, i), "_identity"));
+    if (!identity) return 0;  // a thread
+    mix(mark, static_cast<uint64_t>(g_python.hash_of(identity.object)));
+  }
+  return mark;
+}
+
+bool pool_loses_workers(const Frames& frames) {
+  static uint64_t before = 0;
+  uint64_t now = 0;
+  for (int i = 0; i < frames.size() && now == 0; ++i) {
+    const Held code(g_python.code_of(frames[i]));
+    const Held file(g_python.attribute(code.object, "co_filename"));
+    const char* path = file ? g_python.text_of(file.object) : nullptr;
+    if (path && ::strstr(path, "/multiprocessing/pool.py")) now = workers_of(frames[i]);
+    g_python.error_clear();
+  }
+  const bool lost = now != 0 && before != 0 && now != before;
+  before = now;
+  return lost;
+}
+
 // With the lock held: where the cell is, and marks of the variables there. If it is a coroutine that waits
-// for a thread, or that no other task could wake, the word for that; else null.
+// for a thread, or that no other task could wake, or a pool that loses its workers, the word for that; else
+// null.
 const char* add_stack(Text& text) {
   static Frames frames;
   const bool runs = frames.read_thread(g_main_state), awaits = !runs && frames.read_awaited();
@@ -148,8 +196,10 @@ const char* add_stack(Text& text) {
     const bool unseen = may_progress_unseen(frames[i]);
     text.add("%llx%.*s,", static_cast<unsigned long long>(mark), unseen ? 1 : 0, &kUnseen);
   }
+  const bool loses = pool_loses_workers(frames);
   frames.clear();
   g_python.error_clear();
+  if (loses) return kWorkersEnd;
   if (!awaits) return nullptr;
   return frames.awaits_thread() ? kAwaitsThread : frames.awaits_alone() ? kAwaitsAlone : nullptr;
 }
@@ -235,6 +285,14 @@ bool start_thread(void* (*function)(void*)) {
   return made;
 }
 
+void note_alarm() {
+  itimerval timer{};
+  ::getitimer(ITIMER_REAL, &timer);
+  const bool set = timer.it_value.tv_sec != 0 || timer.it_value.tv_usec != 0;
+  const bool again = timer.it_interval.tv_sec != 0 || timer.it_interval.tv_usec != 0;
+  g_page->alarm.store(!set ? 0 : again ? 2 : 1);
+}
+
 // A taker from an earlier question may still wait, for its first turn with the lock or a later one. On a
 // machine with much to do the lock may be late for no other reason; then there is no answer.
 void answer() {
@@ -257,7 +315,10 @@ void* listen(void*) {
   for (uint32_t seen = 0;;) {
     ::syscall(SYS_futex, &g_page->stacks_wanted, FUTEX_WAIT, seen, nullptr, nullptr, 0);
     const uint32_t wanted = g_page->stacks_wanted.load();
-    if (wanted != seen) answer();
+    if (wanted != seen) {
+      note_alarm();
+      answer();
+    }
     seen = wanted;
   }
 }

@@ -34,7 +34,13 @@ STALLS = {
     "deadlocked: a queue of asyncio whose worker waits too": "import asyncio; q = asyncio.Queue()\nasync def work():\n"
                                                              "    while True: await q.get()\n"
                                                              "t = asyncio.create_task(work()); q.put_nowait(1); await q.join()",
-    "waiting on I/O": "import socket\na, b = socket.socketpair()\na.recv(1)",
+    "deadlocked: await of a future": "import asyncio\nasync def never(f):\n    await f\nawait never(asyncio.get_running_loop().create_future())",
+    "deadlocked: await of a thread that waits": "import asyncio, queue\nq = queue.Queue()\nasync def never(): await asyncio.get_running_loop().run_in_executor(None, q.get)\n"
+                                                "await never()",
+    "deadlocked: both ends of a connection": "import socket\na, b = socket.socketpair()\na.recv(1)",
+    "deadlocked: a pool whose workers end as they start": "import multiprocessing as mp, os\npool = mp.get_context('fork').Pool(2, os._exit, (1,))\npool.apply(abs, (1,))",
+    "stopped: a worker of a pool": "import multiprocessing as mp, os, signal\npool = mp.get_context('fork').Pool(1); os.kill(pool._pool[0].pid, signal.SIGSTOP)\npool.map(abs, [1])",
+    "waiting on I/O": "import socket\ns = socket.create_server(('127.0.0.1', 0))\ns.accept()",
 }
 WORKING = {
     "sleeping": "import time; time.sleep({s})",
@@ -56,6 +62,14 @@ WORKING = {
     "an event of asyncio that its loop sets later": "import asyncio\ne = asyncio.Event(); asyncio.get_running_loop().call_later({s}, e.set); await e.wait()",
     "a timer that starts the next": "import threading\ne, n = threading.Event(), 0\ndef tick():\n    global n\n    n += 1\n"
                                     "    e.set() if n == {s} else threading.Timer(1, tick).start()\ntick()\ne.wait()",
+    "a pool whose workers end after each task": "import multiprocessing as mp, time\nwith mp.get_context('fork').Pool(2, maxtasksperchild=1) as pool: pool.map(time.sleep, [0.2] * 5 * {s}, chunksize=1)",
+    "an alarm clock": "import signal\nsignal.signal(signal.SIGALRM, lambda *a: None); signal.setitimer(signal.ITIMER_REAL, {s}); signal.pause()",
+    "a timer that is read": "import ctypes, os, struct\nlibc = ctypes.CDLL(None)\nfd = libc.timerfd_create(1, 0)\n"
+                            "libc.timerfd_settime(fd, 0, struct.pack('qqqq', 0, 0, {s}, 0), None)\nos.read(fd, 8)",
+    "a loop that looks for messages": "import socket, time\ns = socket.create_server(('127.0.0.1', 0)); s.settimeout(1); end = time.time() + {s}\n"
+                                      "while time.time() < end:\n    try: s.accept()\n    except TimeoutError: pass",
+    "a server of its own that thinks": "import socket, threading, time\na, b = socket.socketpair()\n"
+                                       "threading.Thread(target=lambda: (time.sleep({s}), b.send(b'x'))).start()\na.recv(1)",
     "an event with a limit": "import threading\nthreading.Event().wait({s})",
     "a shell that sleeps": "import subprocess\nsubprocess.run('sleep {s}; true', shell=True)",
     "short children": "import subprocess, sys, time\nend = time.time() + {s}\nwhile time.time() < end: "
