@@ -67,7 +67,7 @@ class FastestStep final : public Step {
 };
 
 constexpr int kThreads = 256;
-constexpr int64_t kWavesOfBlocks = 64;  // per multiprocessor, of kernels that loop over elements
+constexpr int64_t kWavesOfBlocks = 16;  // per multiprocessor, of kernels that loop over elements
 
 }  // namespace
 

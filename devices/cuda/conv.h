@@ -41,10 +41,6 @@ bool add_block_conv(Build& b, ConvKind kind, const ConvGeometry& g, const ConvEn
 // The gradient of a kernel of few channels by a kernel of our own, where there are enough points.
 bool has_few_channels(const ConvGeometry& g, ConvKind kind, DType t);
 void add_channels_conv(Build& b, const ConvGeometry& g);
-// By a kernel of our own, for few points and on tensor cores, with what follows: has_few_points() says whether it
-// can. The kernel is times the scale already; a block makes so many columns of the result.
-bool has_few_points(const Build& b, const ConvGeometry& g, ConvKind kind);
-void add_points_conv(Build& b, const ConvGeometry& g, const ConvEnds& ends, Ref kernel, int64_t columns);
 // Whether cuBLASLt may make it, with what follows in the same call.
 bool may_be_product(const ConvGeometry& g, ConvKind kind, DType t);
 // By cuBLASLt or by cuDNN, whichever is faster, with what follows. False: the node is to do it itself.

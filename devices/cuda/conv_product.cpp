@@ -1,6 +1,5 @@
 // Convolutions as products of matrices by cuBLASLt, beside cuDNN.
 #include <bit>
-#include <optional>
 
 #include "chain.h"
 #include "conv.h"
@@ -72,13 +71,12 @@ Ref scaled_kernel(Build& b, const ConvGeometry& g, DType t, size_t scale) {
   });
 }
 
-// With the scale in the kernel already.
-void add_product(Build& b, ConvKind kind, const ConvGeometry& g, const ConvEnds& ends, Ref kernel) {
+void add_product(Build& b, ConvKind kind, const ConvGeometry& g, const ConvEnds& ends = {}) {
   const int64_t points = g.batch * product(g.in);
   Matmul m;
   m.dtype = b.node.out(0).dtype;
   m.a = b.in(0);
-  m.b = kernel;
+  m.b = b.in(1);
   m.out = b.out(0);
   switch (kind) {
     case ConvKind::forward:
@@ -94,6 +92,7 @@ void add_product(Build& b, ConvKind kind, const ConvGeometry& g, const ConvEnds&
       m.a_transposed = true;
       break;
   }
+  if (ends.scale >= 0) m.b = scaled_kernel(b, g, m.dtype, static_cast<size_t>(ends.scale));
   if (ends.bias >= 0) {
     m.has_bias = true;
     m.relu = ends.relu;
@@ -114,7 +113,7 @@ void add_either(Build& b, ConvKind kind, const ConvGeometry& g, const ConvEnds& 
 }
 
 std::string ways_key(const Build& b, ConvKind kind, const ConvGeometry& g) {
-  std::string key = concat("convs", static_cast<int>(kind), "_", b.node.op(), "_", b.node.out(0).dtype, "_",
+  std::string key = concat("ways", static_cast<int>(kind), "_", b.node.op(), "_", b.node.out(0).dtype, "_",
                            g.batch, "_", g.channels, "_", g.filters);
   for (const Sizes* const list : {&g.in, &g.window, &g.stride, &g.low, &g.dilation})
     for (const int64_t size : *list) key += concat("_", size);
@@ -170,21 +169,11 @@ bool add_library_conv(Build& b, ConvKind kind, const ConvGeometry& g, const Conv
     return true;
   }
   if (!may_be_product(g, kind, t)) return by_cudnn();
-  std::optional<Ref> scaled;  // once for all ways
-  const auto kernel = [&] {
-    if (ends.scale >= 0 && !scaled) scaled = scaled_kernel(b, g, t, static_cast<size_t>(ends.scale));
-    return scaled.value_or(b.in(1));
-  };
-  const auto by_product = [&] { add_product(b, kind, g, ends, kernel()); };
-  const auto by_points = [&](int64_t columns) { add_points_conv(b, g, ends, kernel(), columns); };
-  const bool few = has_few_points(b, g, kind);
-  if (cudnn() == nullptr) return few ? by_points(32) : by_product(), true;
-  std::vector<std::function<void()>> ways = {by_product, [&] {
-                                               if (!by_cudnn()) by_product();
-                                             }};
-  if (few)
-    for (const int64_t columns : {32, 64}) ways.emplace_back([&by_points, columns] { by_points(columns); });
-  b.fastest(ways_key(b, kind, g), ways);
+  if (cudnn() == nullptr) return add_product(b, kind, g, ends), true;
+  b.fastest(ways_key(b, kind, g), {[&] { add_product(b, kind, g, ends); },
+                                   [&] {
+                                     if (!by_cudnn()) add_product(b, kind, g, ends);
+                                   }});
   return true;
 }
 

@@ -32,17 +32,6 @@ PLIMSOLL_FN float read_f32(const float* at) {
   asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(x) : "l"(at) : "memory");
   return x;
 }
-// 16 bytes to shared memory, or zeros: done when one waits for it. copies_end() ends a group of such copies;
-// copies_wait() waits for all groups but the last `kOpen`.
-PLIMSOLL_FN void copy_16(void* to, const void* from, bool there) {
-  const unsigned at = (unsigned)__cvta_generic_to_shared(to), bytes = there ? 16 : 0;
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(bytes) : "memory");
-}
-PLIMSOLL_FN void copies_end() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int kOpen>
-PLIMSOLL_FN void copies_wait() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(kOpen) : "memory");
-}
 PLIMSOLL_FN unsigned as_tf32(float x) {
   unsigned rounded;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(x));
@@ -84,14 +73,6 @@ struct of_f32 {
     a[2] = x ? as_tf32(x[at + t + 4]) : 0;
     a[3] = y ? as_tf32(y[at + t + 4]) : 0;
   }
-  // The same, all there, in the order of k that cols_b() has.
-  static PLIMSOLL_INLINE void pairs_a(const float* x, const float* y, int at, int t, unsigned* a) {
-    const float2 p = *(const float2*)(x + at + 2 * t), q = *(const float2*)(y + at + 2 * t);
-    a[0] = as_tf32(p.x);
-    a[1] = as_tf32(q.x);
-    a[2] = as_tf32(p.y);
-    a[3] = as_tf32(q.y);
-  }
   // Of B, whose column g is this row.
   static PLIMSOLL_INLINE void rows_b(const float* x, int at, int t, unsigned* b) {
     b[0] = as_tf32(x[at + t]);
@@ -125,9 +106,6 @@ struct of_f32 {
       a[1] = y ? *(const unsigned*)(y + at + 2 * t) : 0;                                                          \
       a[2] = x ? *(const unsigned*)(x + at + 2 * t + 8) : 0;                                                      \
       a[3] = y ? *(const unsigned*)(y + at + 2 * t + 8) : 0;                                                      \
-    }                                                                                                             \
-    static PLIMSOLL_INLINE void pairs_a(const uint16_t* x, const uint16_t* y, int at, int t, unsigned* a) {       \
-      rows_a(x, y, at, t, a);                                                                                     \
     }                                                                                                             \
     static PLIMSOLL_INLINE void rows_b(const uint16_t* x, int at, int t, unsigned* b) {                           \
       b[0] = *(const unsigned*)(x + at + 2 * t);                                                                  \

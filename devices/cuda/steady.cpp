@@ -11,12 +11,12 @@ bool has_program(const Node& node) {
   return false;
 }
 
-}  // namespace
-
 bool writes_variables(const plimsoll_graph& graph) {
   constexpr size_t kEnough = offsetof(plimsoll_graph, update_count) + sizeof graph.update_count;
   return graph.size < kEnough || graph.update_count > 0;
 }
+
+}  // namespace
 
 Steady::Steady(const plimsoll_graph& graph)
     : values(static_cast<size_t>(graph.value_count), false),

@@ -8,10 +8,6 @@
 
 namespace plimsoll::cuda {
 
-// Whether a run changes variables of the graph.
-bool writes_variables(const plimsoll_graph& graph);
-
-
 struct Steady {
   std::vector<bool> values;      // by value: depends on variables and constants alone
   std::vector<bool> nodes;       // by node: all its inputs do, and it has some

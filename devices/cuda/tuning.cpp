@@ -17,7 +17,6 @@ namespace {
 constexpr double kMostSeconds = 3;
 constexpr int kRuns = 3, kRunsInGraph = 10;
 constexpr double kShort = 1e-4;    // seconds of a run below which the host's part of it shows
-constexpr double kLong = 2e-4, kHopeless = 2;
 constexpr double kClearly = 0.97;  // of the time of the library's own choice
 
 // As a program will run it: in a CUDA graph, where the time that the host takes for a launch does not count.
@@ -39,17 +38,12 @@ double seconds_in_graph(CUstream stream, const std::function<void()>& run) {
   }
 }
 
-// What is hopeless beside the `least` so far is run once, and what takes long twice: there is much to be timed.
-double seconds_of(CUstream stream, const std::function<void()>& run, double least) {
+double seconds_of(CUstream stream, const std::function<void()>& run) {
+  run();
   Stopwatch watch;
   watch.start(stream);
-  run();
-  const double first = watch.stop(stream);
-  if (first > kLong && least > 0 && first > kHopeless * least) return first;
-  const int runs = first > kLong ? 1 : kRuns;
-  watch.start(stream);
-  for (int n = 0; n < runs; ++n) run();
-  const double spent = watch.stop(stream) / runs;
+  for (int n = 0; n < kRuns; ++n) run();
+  const double spent = watch.stop(stream) / kRuns;
   if (spent > kShort) return spent;
   try {
     return seconds_in_graph(stream, run);
@@ -109,7 +103,7 @@ size_t Tuning::choose(const std::string& key, size_t count, CUstream stream,
   size_t best = 0;
   double least = 0;
   for (size_t i = 0; i < count; ++i) {
-    const double spent = seconds_of(stream, [&] { run(i); }, least);
+    const double spent = seconds_of(stream, [&] { run(i); });
     if (i > 0 && spent >= least * (best == 0 ? kClearly : 1)) continue;
     best = i;
     least = spent;

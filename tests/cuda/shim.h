@@ -32,9 +32,6 @@ emulated_thread emulated;
 #define __shared__ static
 #define BY_VALUE(type) const type&
 #define DYNAMIC_SHARED(name) char* const name = emulated.shared
-struct float2 {
-  float x, y;
-};
 struct ulonglong2 {
   unsigned long long x, y;
 };
@@ -109,21 +106,6 @@ static inline unsigned read_acquire(const unsigned* at) {
 static inline void read_16(const void* at, unsigned* to) { memcpy(to, at, 16); }
 static inline void read_8(const void* at, unsigned* to) { memcpy(to, at, 8); }
 static inline float read_f32(const float* at) { return *at; }
-static inline void copy_16(void* to, const void* from, bool there) {
-  if (there)
-    memcpy(to, from, 16);
-  else
-    memset(to, 0, 16);
-}
-static inline void copies_end() {}
-template <int kOpen>
-static void copies_wait() {}
-static inline void __threadfence() {}
-static inline unsigned atomicAdd(unsigned* at, unsigned more) {
-  const unsigned before = *at;
-  *at += more;
-  return before;
-}
 static inline unsigned as_tf32(float x) { return bits_as<unsigned>(x); }
 // mma.m16n8k8 (words) and m16n8k16 (halves): every thread shows its fragments, and adds up its own results.
 template <class Element>
