@@ -1,5 +1,5 @@
-// plimsoll_bench --row NAME [--device NAME] [--threads N] [--memory MIB] [--rounds N | --serve | --profile | --text],
-// or --list, or --once.
+// plimsoll_bench --row NAME [--device NAME] [--threads N] [--memory MIB] [--rounds N | --serve | --profile |
+// --text], or --list, or --once.
 // --memory: the most that temporaries may take.
 // --once runs one round of every row: do they all run?
 // --serve answers every line on standard input with one round, as bench/peers.py does, so that ours and

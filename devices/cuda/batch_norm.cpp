@@ -1,5 +1,5 @@
-// batch_norm and batch_norm_grad: one pass over x for both sums, whose end makes what all elements of a channel
-// share, and one pass that makes y or dx.
+// batch_norm and batch_norm_grad: one pass over x for both sums, whose end makes what all elements of a
+// channel share, and one pass that makes y or dx.
 #include <algorithm>
 
 #include "chain.h"
@@ -31,8 +31,8 @@ struct Channels {
   bool keeps_statistics() const { return weights == wide; }
   // to[at] = gamma[at] / sqrt(variance + epsilon).
   std::string scale_text(const Build& b, std::string_view to, std::string_view variance) const {
-    return concat(to, "[at] = (", type(), ")((double)", load_element("gamma[at]", weights), " / sqrt((double)",
-                  variance, " + ", epsilon(b), "));\n");
+    return concat(to, "[at] = (", type(), ")((double)", load_element("gamma[at]", weights),
+                  " / sqrt((double)", variance, " + ", epsilon(b), "));\n");
   }
   double count() const { return static_cast<double>(std::max<int64_t>(1, rows)); }
   Sizes matrix() const { return {rows, channels}; }
@@ -135,18 +135,19 @@ void batch_norm_grad(Build& b) {
   }
   const Ref a0 = c.scratch(b, c.wide), a1 = c.scratch(b, c.wide), factor = c.scratch(b, c.wide);
   const std::string count = literal(c.count(), DType::f64);
-  add_sums(b, c, both, "dz", "slope",
-           {{{"gamma", stored(w), b.in(2)},
-             {"variance", stored(w), b.in(4)},
-             {"dgamma", stored(w), b.out(1)},
-             {"dbeta", stored(w), b.out(2)},
-             {"a0", c.type(), a0},
-             {"a1", c.type(), a1},
-             {"factor", c.type(), factor}},
-            concat("const double rstd = 1 / sqrt((double)", load_element("variance[at]", w), " + ", epsilon(b),
-                   ");\n", assign("dgamma", w, "sum1 * rstd"), assign("dbeta", w, "sum0"), "a0[at] = (",
-                   c.type(), ")(sum0 / ", count, ");\na1[at] = (", c.type(), ")(sum1 * rstd * rstd / ", count,
-                   ");\nfactor[at] = (", c.type(), ")(", load_element("gamma[at]", w), " * rstd);\n")});
+  add_sums(
+      b, c, both, "dz", "slope",
+      {{{"gamma", stored(w), b.in(2)},
+        {"variance", stored(w), b.in(4)},
+        {"dgamma", stored(w), b.out(1)},
+        {"dbeta", stored(w), b.out(2)},
+        {"a0", c.type(), a0},
+        {"a1", c.type(), a1},
+        {"factor", c.type(), factor}},
+       concat("const double rstd = 1 / sqrt((double)", load_element("variance[at]", w), " + ", epsilon(b),
+              ");\n", assign("dgamma", w, "sum1 * rstd"), assign("dbeta", w, "sum0"), "a0[at] = (", c.type(),
+              ")(sum0 / ", count, ");\na1[at] = (", c.type(), ")(sum1 * rstd * rstd / ", count,
+              ");\nfactor[at] = (", c.type(), ")(", load_element("gamma[at]", w), " * rstd);\n")});
   last.sizes = c.matrix();
   last.reads.push_back(c.per_channel(a0, "a0"));
   last.reads.push_back(c.per_channel(a1, "a1"));

@@ -1,7 +1,7 @@
 // The gradient of a convolution's kernel where that has few channels, as the first of a network for images: a
-// sum over all points of a small matrix, which leaves cuDNN's tiles nearly empty. Each warp goes through points,
-// 32 at a time, and each of its threads has R by 4 elements of the matrix; the parts of all blocks are added up
-// by a reduction.
+// sum over all points of a small matrix, which leaves cuDNN's tiles nearly empty. Each warp goes through
+// points, 32 at a time, and each of its threads has R by 4 elements of the matrix; the parts of all blocks
+// are added up by a reduction.
 #include <algorithm>
 
 #include "chain.h"
@@ -72,7 +72,8 @@ bool has_few_channels(const ConvGeometry& g, ConvKind kind, DType t) {
 
 void add_channels_conv(Build& b, const ConvGeometry& g) {
   const DType t = b.node.out(0).dtype;
-  const int64_t points = g.batch * product(g.out), rows = product(g.window) * g.channels, each = (rows + 3) / 4;
+  const int64_t points = g.batch * product(g.out), rows = product(g.window) * g.channels,
+                each = (rows + 3) / 4;
   const int64_t blocks = std::min<int64_t>(2 * std::max(1, b.device.multiprocessors), (points + 255) / 256);
   const Ref parts = b.scratch(blocks * rows * g.filters * 4);
   const std::string_view type = stored(t);
@@ -80,16 +81,16 @@ void add_channels_conv(Build& b, const ConvGeometry& g) {
   launch.blocks = blocks;
   launch.blocks_y = g.filters / kFilters;
   launch.threads = kThreads;
-  b.launch(concat(b.node.op(), " of few channels"),
-           concat("#define LOAD(x) (", load_element("x", t),
-                  ")\nextern \"C\" __global__ void __launch_bounds__(256) KERNEL(const ", type, "* from, const ",
-                  type, "* dy, float* parts) {\ntypedef ", type, " T;\nenum { POINTS = ", points,
-                  ", F = ", g.filters, ", C = ", g.channels, ", H = ", g.in[0], ", W = ", g.in[1],
-                  ", OH = ", g.out[0], ", OW = ", g.out[1], ", KW = ", g.window[1], ", SH = ", g.stride[0],
-                  ", SW = ", g.stride[1], ",\nPH = ", g.low[0], ", PW = ", g.low[1], ", DH = ", g.dilation[0],
-                  ", DW = ", g.dilation[1], ", KK = ", rows, ", R = ", each, ", APART = ", 4 * each + 1, " };",
-                  kBody, "#undef LOAD\n"),
-           launch, {b.in(0), b.in(1), parts});
+  b.launch(
+      concat(b.node.op(), " of few channels"),
+      concat("#define LOAD(x) (", load_element("x", t),
+             ")\nextern \"C\" __global__ void __launch_bounds__(256) KERNEL(const ", type, "* from, const ",
+             type, "* dy, float* parts) {\ntypedef ", type, " T;\nenum { POINTS = ", points, ", F = ",
+             g.filters, ", C = ", g.channels, ", H = ", g.in[0], ", W = ", g.in[1], ", OH = ", g.out[0],
+             ", OW = ", g.out[1], ", KW = ", g.window[1], ", SH = ", g.stride[0], ", SW = ", g.stride[1],
+             ",\nPH = ", g.low[0], ", PW = ", g.low[1], ", DH = ", g.dilation[0], ", DW = ", g.dilation[1],
+             ", KK = ", rows, ", R = ", each, ", APART = ", 4 * each + 1, " };", kBody, "#undef LOAD\n"),
+      launch, {b.in(0), b.in(1), parts});
   Chain sums;
   sums.sizes = {blocks, rows * g.filters};
   sums.reads = {{{DType::f32, sums.sizes}, 0, "x0", parts}};

@@ -84,7 +84,8 @@ class Pools {
   bool split(const Node& filter) {
     Attrs attrs = filter.attrs;
     attrs.set("bias", false);
-    r_.set(filter.outputs[0], plimsoll::apply(*filter.op, r_.tensors(filter.inputs), std::move(attrs))[0].id());
+    r_.set(filter.outputs[0],
+           plimsoll::apply(*filter.op, r_.tensors(filter.inputs), std::move(attrs))[0].id());
     const ValueId dy = filter.inputs[1];
     Ints axes;
     for (int64_t a = 0; a + 1 < graph_.type(dy).shape.rank(); ++a) axes.push_back(a);

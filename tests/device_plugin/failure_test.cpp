@@ -178,8 +178,8 @@ TEST(DeviceLost, WithWorkQueuedBehindIt) {
   EXPECT_NE(text.find("lost"), std::string::npos) << text;
 }
 
-// What a GPU's driver has to be asked for so that a kernel writes where there is no memory, in the context that
-// everybody in the process shares. False: this is no GPU of NVIDIA's.
+// What a GPU's driver has to be asked for so that a kernel writes where there is no memory, in the context
+// that everybody in the process shares. False: this is no GPU of NVIDIA's.
 bool let_a_kernel_fault() {
   constexpr const char* kText =
       ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry fault() {\n.reg .u64 %rd<2>;\n"

@@ -18,7 +18,7 @@ struct Case {
   const char* name;
   std::vector<Shape> in;
   std::vector<Tensor> (*build)(std::span<const Tensor> in);
-  double grid = 0;  // inputs are multiples of it: sums of halves are exact, and equal where they were
+  double grid = 0;    // inputs are multiples of it: sums of halves are exact, and equal where they were
   bool mask = false;  // of a ReLU behind what is rounded to halves: it lets other elements through
 };
 
@@ -27,8 +27,8 @@ void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 std::vector<Tensor> attention_of(std::span<const Tensor> in) {
   return {attention(in[0], in[1], in[2], in.size() == 4 ? in[3] : Tensor(), 0.3)};
 }
-// A mask that hides every key from some queries: of equal weight then, as scores are lost in rounding, or, where
-// they are not, small.
+// A mask that hides every key from some queries: of equal weight then, as scores are lost in rounding, or,
+// where they are not, small.
 std::vector<Tensor> masked_attention(std::span<const Tensor> in) {
   const double low = in[0].dtype() == DType::f16 ? -6e4 : -1e9;
   const Tensor hidden = greater(in[3], scalar_like(in[3], 0.2));
@@ -70,7 +70,8 @@ std::vector<Tensor> row_of_three(std::span<const Tensor> in) {
   return {tanh(in[0] + in[2]), tanh(in[1] + in[2])};
 }
 std::vector<Tensor> few_channels_of(std::span<const Tensor> in) {
-  return {conv(in[0], in[1] * 0.25), conv(in[0], in[1] * 0.25, {.strides = {2, 1}, .pad_low = {1, 0}, .pad_high = {0, 2}})};
+  return {conv(in[0], in[1] * 0.25),
+          conv(in[0], in[1] * 0.25, {.strides = {2, 1}, .pad_low = {1, 0}, .pad_high = {0, 2}})};
 }
 std::vector<Tensor> max_pool_of(std::span<const Tensor> in) {
   return {max_pool(in[0], {.window = {2, 2}, .strides = {2, 2}, .pad_low = {0, 0}, .pad_high = {0, 0}}),

@@ -33,7 +33,7 @@ struct BatchNorm {
   int64_t rows = 0, channels = 0;
   double epsilon = 0;
   bool relu = false, residual = false, input_relu = false;
-  bool beta = false;  // an input of the gradient that is not needed here
+  bool beta = false;                // an input of the gradient that is not needed here
   DType channel_type = DType::f32;  // of gamma, beta and the statistics: the type sums have, or a half
   int threads = 1;
 
