@@ -1,5 +1,6 @@
-// plimsoll_bench --row NAME [--device NAME] [--threads N] [--rounds N | --serve | --profile | --text], or
-// --list, or --once.
+// plimsoll_bench --row NAME [--device NAME] [--threads N] [--memory MIB] [--rounds N | --serve | --profile |
+// --text], or --list, or --once.
+// --memory: the most that temporaries may take.
 // --once runs one round of every row: do they all run?
 // --serve answers every line on standard input with one round, as bench/peers.py does, so that ours and
 // theirs can take turns.
@@ -22,6 +23,7 @@ struct Arguments {
   std::string device = "cpu";
   int threads = 0;
   int rounds = 5;
+  int64_t memory = -1;
   bool list = false;
   bool once = false;
   bool serve = false;
@@ -78,6 +80,7 @@ Arguments parse(int argc, char** argv) {
     if (name == "--device") arguments.device = value(i);
     if (name == "--threads") arguments.threads = std::atoi(value(i));
     if (name == "--rounds") arguments.rounds = std::max(1, std::atoi(value(i)));
+    if (name == "--memory") arguments.memory = std::atoll(value(i)) << 20;
     if (name == "--list") arguments.list = true;
     if (name == "--once") arguments.once = true;
     if (name == "--serve") arguments.serve = true;
@@ -103,7 +106,7 @@ int run(const Arguments& arguments) {
         std::printf("%s %s\n", name.c_str(), std::string(unit_of(name)).c_str());
     return arguments.list ? 0 : 2;
   }
-  const Round round = make_row(arguments.row, arguments.threads, arguments.device);
+  const Round round = make_row(arguments.row, arguments.threads, arguments.device, arguments.memory);
   if (arguments.text && round.text) std::fputs(round.text().c_str(), stdout);
   round.run();
   if (arguments.serve) {

@@ -20,11 +20,14 @@ using testing::fill;
 struct On {
   int threads;
   std::string_view device;
+  int64_t memory = -1;
 
   CompileOptions options() const {
     CompileOptions options;
     options.threads = threads;
     options.device = find_device(device);
+    options.memory = memory;
+    options.micro_batch = memory >= 0;
     return options;
   }
 };
@@ -45,7 +48,7 @@ struct Ready {
 
   void compile(const Graph& graph, const On& on) {
     const CompileOptions options = on.options();
-    if (options.device) inputs = moved(inputs, options);
+    if (options.device) inputs = moved(inputs, On{on.threads, on.device}.options());
     program = std::make_unique<Program>(Program::compile(graph, options));
     outputs.resize(graph.outputs().size());
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -202,8 +205,8 @@ std::string_view unit_of(std::string_view row) {
   return row == "compile_resnet50" ? "s" : "ms";
 }
 
-Round make_row(std::string_view row, int threads, std::string_view device) {
-  const On on{threads, device};
+Round make_row(std::string_view row, int threads, std::string_view device, int64_t memory) {
+  const On on{threads, device, memory};
   if (row == "matmul_1024") return op_row(20, on, matmul_1024<DType::f32>);
   if (row == "matmul_1024_bf16") return op_row(20, on, matmul_1024<DType::bf16>);
   if (row == "eltwise_chain8_16m") return op_row(1, on, eltwise_chain8);

@@ -22,8 +22,9 @@ struct Round {
 std::vector<std::string> row_names();
 std::vector<std::string> device_row_names();     // for GPUs; make_row() knows them too
 std::string_view unit_of(std::string_view row);  // "ms", "us" or "s"
-// Throws Error{not_found} if there is no such row or device.
-Round make_row(std::string_view row, int threads, std::string_view device);
+// With `memory` bytes at most for temporaries, if that is not negative; the batch may be cut for it. Throws
+// Error{not_found} if there is no such row or device.
+Round make_row(std::string_view row, int threads, std::string_view device, int64_t memory = -1);
 
 // Those that call fit(); make_row() knows them too.
 std::vector<std::string> fit_row_names();

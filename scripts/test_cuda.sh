@@ -12,6 +12,7 @@ rm -f "$logs"/*.log
 failed=0
 "$bin/device_plugin_test" --gtest_brief=1 \
   --gtest_filter='DeviceGrowth.*:DeviceRandom.*:KeptOnDevice.*:*DeviceSteps20*:*DeviceTraining.GivesTheWeightsOfTheCpu/*_plain:*DeviceParity*' > "$logs/training.log" 2>&1 || failed=1
+"$bin/device_plugin_test" --gtest_brief=1 --gtest_filter='GpuFault.*' > "$logs/fault.log" 2>&1 || failed=1
 jobs=()
 for ((i = 0; i < processes; ++i)); do
   GTEST_TOTAL_SHARDS=$processes GTEST_SHARD_INDEX=$i "$bin/device_sweep_test" --gtest_filter='*Sweep*:*Graphs*' \

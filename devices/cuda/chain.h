@@ -47,11 +47,24 @@ struct Chain {
     Ref from(const Build& b) const { return other ? *other : b.in(input); }
   };
 
+  // What is done with the results of all folds instead of writing them, once for each element `at` of their
+  // outputs: they are sum0, sum1, ... in the text, and each operand is a pointer of its name.
+  struct Finish {
+    struct Operand {
+      std::string name;
+      std::string_view type;
+      Ref at;
+    };
+    std::vector<Operand> operands;
+    std::string text;
+  };
+
   Sizes sizes;
   std::vector<Read> reads;
   std::string text;  // declares a variable for each member, from those of the reads
   std::vector<Write> writes;
-  std::vector<Fold> folds;
+  std::vector<Fold> folds;  // with a finish, all over the same axes
+  Finish finish{};
 };
 
 // Of a node that is element-wise, a reduction, or "fused".

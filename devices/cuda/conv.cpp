@@ -87,9 +87,14 @@ ConvEnds ends_of(const Node& node) {
   return ends;
 }
 
+// Behind a convolution of cuDNN they are a pass of their own: decomposed, it joins what comes next, or moves
+// behind a pooling.
 bool knows_conv_bias(const Node& node) {
   const std::string_view activation = node.string("activation");
-  return (activation == "linear" || activation == "relu") && is_float(node.out(0).dtype);
+  const Type out = node.out(0);
+  return (activation == "linear" || activation == "relu") && is_float(out.dtype) &&
+         (node.integer("scale") != 0 || node.integer("residual") != 0 ||
+          may_be_product({node, node.in(0), node.in(1), out}, ConvKind::forward, out.dtype));
 }
 
 void conv_bias(Build& b) {

@@ -38,6 +38,11 @@ bool add_cudnn(Build& b, ConvKind kind, const ConvGeometry& g, const std::array<
 // what it has added is of no use.
 bool has_blocks(const ConvGeometry& g, ConvKind kind);
 bool add_block_conv(Build& b, ConvKind kind, const ConvGeometry& g, const ConvEnds& ends);
+// The gradient of a kernel of few channels by a kernel of our own, where there are enough points.
+bool has_few_channels(const ConvGeometry& g, ConvKind kind, DType t);
+void add_channels_conv(Build& b, const ConvGeometry& g);
+// Whether cuBLASLt may make it, with what follows in the same call.
+bool may_be_product(const ConvGeometry& g, ConvKind kind, DType t);
 // By cuBLASLt or by cuDNN, whichever is faster, with what follows. False: the node is to do it itself.
 bool add_library_conv(Build& b, ConvKind kind, const ConvGeometry& g, const ConvEnds& ends = {});
 // act(out * scale + bias + residual) in the bytes of out; scaled: without the scale, which the kernel has.

@@ -122,6 +122,10 @@ std::string ways_key(const Build& b, ConvKind kind, const ConvGeometry& g) {
 
 }  // namespace
 
+bool may_be_product(const ConvGeometry& g, ConvKind kind, DType t) {
+  return is_product(g, t) || (kind == ConvKind::forward && has_columns(g, t));
+}
+
 void add_ends(Build& b, const ConvEnds& ends, bool scaled) {
   const Type out = b.node.out(0);
   const std::string_view type = computed(out.dtype);
@@ -156,7 +160,15 @@ bool add_library_conv(Build& b, ConvKind kind, const ConvGeometry& g, const Conv
     return true;
   };
   const DType t = b.node.out(0).dtype;
-  if (!is_product(g, t) && !(kind == ConvKind::forward && has_columns(g, t))) return by_cudnn();
+  if (has_few_channels(g, kind, t)) {
+    const auto by_channels = [&] { add_channels_conv(b, g); };
+    if (cudnn() == nullptr) return by_channels(), true;
+    b.fastest(concat("channels_", ways_key(b, kind, g)), {by_channels, [&] {
+                                                            if (!by_cudnn()) by_channels();
+                                                          }});
+    return true;
+  }
+  if (!may_be_product(g, kind, t)) return by_cudnn();
   if (cudnn() == nullptr) return add_product(b, kind, g, ends), true;
   b.fastest(ways_key(b, kind, g), {[&] { add_product(b, kind, g, ends); },
                                    [&] {

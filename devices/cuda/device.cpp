@@ -82,7 +82,7 @@ void plimsoll_device::check_architecture() const {
 std::string plimsoll_device::tuning_file() const {
   int version = 0;
   check(driver().driver_version(&version), "the driver's version");
-  std::string kind = concat("cuda2_", name, "_", version, "_", cublas_lt().version(), "_",
+  std::string kind = concat("cuda3_", name, "_", version, "_", cublas_lt().version(), "_",
                             cudnn() != nullptr ? cudnn()->version() : 0, options.tf32 ? "_tf32" : "");
   std::ranges::replace_if(
       kind, [](char c) { return c == ' ' || c == '/'; }, '-');

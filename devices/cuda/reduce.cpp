@@ -50,10 +50,24 @@ struct OneFold {
   std::string value, store;  // store: how result `at` of the thread is written; its value is `f`
 };
 
+// The end of a chain's last kernel, whose parameters the operands become from `first` on.
+std::string finish_text(const Chain::Finish& finish, size_t first) {
+  std::string text;
+  for (size_t i = 0; !finish.text.empty() && i < finish.operands.size(); ++i)
+    text += concat("auto* const ", finish.operands[i].name, " = arg", first + i, ";\n");
+  return text + finish.text;
+}
+void add_operands(const Chain::Finish& finish, std::vector<std::string_view>& types, std::vector<Ref>& args) {
+  for (const Chain::Finish::Operand& one : finish.operands) {
+    types.push_back(one.type);
+    args.push_back(one.at);
+  }
+}
+
 // `outer` declares what depends on output o alone, `inner` the values at point r of it, `last` ends it.
 std::string fold_kernel(const Shape& s, std::string_view parameters, std::string_view index,
                         std::string_view outer, std::string_view inner, std::string_view last,
-                        const std::vector<OneFold>& folds) {
+                        const std::vector<OneFold>& folds, std::string_view finish = "") {
   const int64_t threads = s.threads(), kept = s.kept();
   const std::string j = kept == 1 ? "0" : "j",
                     every = concat("#pragma unroll\nfor (int j = 0; j < ", kept, "; ++j)");
@@ -91,8 +105,10 @@ std::string fold_kernel(const Shape& s, std::string_view parameters, std::string
   text +=
       concat("if (ty == 0 && o < ", s.outputs, ") {\n", every, " {\nconst index at = o * ", kept, " + j;\n");
   for (size_t f = 0; f < folds.size(); ++f)
-    text += concat("{\nconst ", computed(folds[f].text.kept), " f = f", f, "[j];\n", folds[f].store, "}\n");
-  return text + "}\n}\n}\n";
+    text += finish.empty() ? concat("{\nconst ", computed(folds[f].text.kept), " f = f", f, "[j];\n",
+                                    folds[f].store, "}\n")
+                           : concat("const ", computed(folds[f].text.kept), " sum", f, " = f", f, "[j];\n");
+  return concat(text, finish, "}\n}\n}\n");
 }
 
 // What a fold has kept, as an element of its output.
@@ -102,7 +118,7 @@ std::string narrowed(const std::string& kept, const Chain::Fold& fold) {
 
 // The second kernel: partial results, one row per split, into the outputs.
 void add_up(Build& b, const Shape& first, const std::vector<const Chain::Fold*>& folds,
-            const std::vector<Ref>& partial) {
+            const std::vector<Ref>& partial, const Chain::Finish& finish) {
   Shape s{first.results(), first.splits, first.results() == 1};
   s.choose();
   std::vector<std::string_view> types;
@@ -116,13 +132,15 @@ void add_up(Build& b, const Shape& first, const std::vector<const Chain::Fold*>&
     args.push_back(partial[f]);
   }
   for (const Chain::Fold* const fold : folds) {
+    if (!finish.text.empty()) break;
     types.push_back(stored(fold->dtype));
     args.push_back(fold->to(b));
   }
-  b.launch(
-      concat(b.node.op(), " sums"),
-      fold_kernel(s, parameters(types, folds.size()), index_type(s.outputs * s.points), "", "", "", list),
-      s.blocks(), static_cast<int>(s.threads()), std::move(args));
+  add_operands(finish, types, args);
+  b.launch(concat(b.node.op(), " sums"),
+           fold_kernel(s, parameters(types, folds.size()), index_type(s.outputs * s.points), "", "", "", list,
+                       finish_text(finish, folds.size())),
+           s.blocks(), static_cast<int>(s.threads()), std::move(args));
 }
 
 // Coordinates of the space from o, over the kept axes, or from r, over the reduced ones.
@@ -209,6 +227,8 @@ void lower_group(Build& b, const Chain& chain, const std::vector<const Chain::Fo
       list.push_back({text, fold->value,
                       concat("arg", types.size(), "[(index)blockIdx.y * ", s.results(), " + at] = f;\n")});
       types.push_back(computed(text.kept));
+    } else if (!chain.finish.text.empty()) {
+      list.push_back({text, fold->value, ""});
     } else {
       args.push_back(fold->to(b));
       list.push_back(
@@ -217,13 +237,18 @@ void lower_group(Build& b, const Chain& chain, const std::vector<const Chain::Fo
     }
   }
   const int64_t largest = std::max(space.count(), s.splits * s.results());
+  std::string finish;
+  if (s.splits == 1) {
+    finish = finish_text(chain.finish, types.size());
+    add_operands(chain.finish, types, args);
+  }
   b.launch(std::string(b.node.op()),
            fold_kernel(s, parameters(types, chain.reads.size()), index_type(largest),
                        some_coordinates(space, reduced, false,
                                         !s.along && s.width > 1 ? concat("(o * ", s.width, ")") : "o"),
-                       inner, last, list),
+                       inner, last, list, finish),
            s.blocks(), static_cast<int>(s.threads()), std::move(args), s.splits);
-  if (s.splits > 1) add_up(b, s, folds, partial);
+  if (s.splits > 1) add_up(b, s, folds, partial, chain.finish);
 }
 
 }  // namespace

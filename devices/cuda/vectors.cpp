@@ -1,6 +1,7 @@
 #include "vectors.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "text.h"
 
@@ -29,7 +30,8 @@ int64_t vector_width(const Space& space, const std::vector<size_t>& sizes, int64
   size_t largest = 1;
   for (size_t i = 0; i < sizes.size(); ++i)
     if (!space.strides[i].empty() && space.strides[i].back() != 0) largest = std::max(largest, sizes[i]);
-  int64_t width = std::min<int64_t>({8, most, static_cast<int64_t>(16 / largest)});
+  const int64_t room = std::min<int64_t>({8, most, static_cast<int64_t>(16 / largest)});
+  int64_t width = room < 1 ? 1 : static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(room)));
   while (width > 1 && !fits(space, width)) width /= 2;
   return std::max<int64_t>(width, 1);
 }

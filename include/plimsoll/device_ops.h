@@ -42,7 +42,7 @@ enum {
   OP(average_pool, 1, 1, 1, 1, PLIMSOLL_OP_PRIMITIVE, "window: ints, strides: ints, pad_low: ints, pad_high: ints") \
   OP(average_pool_grad, 1, 1, 1, 1, PLIMSOLL_OP_PRIMITIVE, "window: ints, strides: ints, pad_low: ints, pad_high: ints, input_shape: ints") \
   OP(batch_norm, 3, 4, 3, 3, 0, "epsilon: real = 0.001, activation: string = \"linear\", residual: bool = false") \
-  OP(batch_norm_grad, 5, 6, 3, 4, 0, "epsilon: real = 0.001, activation: string = \"linear\", residual: bool = false, input_relu: bool = false") \
+  OP(batch_norm_grad, 5, 7, 3, 4, 0, "epsilon: real = 0.001, activation: string = \"linear\", residual: bool = false, input_relu: bool = false") \
   OP(bessel_i0e, 1, 1, 1, 1, PLIMSOLL_OP_PRIMITIVE | PLIMSOLL_OP_ELEMENTWISE, "") \
   OP(bessel_i1e, 1, 1, 1, 1, PLIMSOLL_OP_PRIMITIVE | PLIMSOLL_OP_ELEMENTWISE, "") \
   OP(bitcast, 1, 1, 1, 1, PLIMSOLL_OP_ALIAS, "dtype: dtype") \

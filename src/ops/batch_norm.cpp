@@ -1,6 +1,7 @@
 // batch_norm(x, gamma, beta [, residual]) -> {y, mean, variance}: normalisation with the statistics of this
 // batch, over all axes but the last; y may have a residual added and a relu applied. batch_norm_grad is its
-// gradient. With halves, gamma and beta may be float32; the statistics have gamma's type.
+// gradient; behind y it may be given beta, from which and x a kernel can tell where the relu let something
+// through as well. With halves, gamma and beta may be float32; the statistics have gamma's type.
 #include <algorithm>
 
 #include "device/cpu/batch_norm_kernels.h"
@@ -73,7 +74,8 @@ std::vector<TensorType> infer(const OpCall& call) {
 
 std::vector<TensorType> infer_grad(const OpCall& call) {
   const bool relu = has_relu("batch_norm_grad", call.attrs);
-  check_count(call, relu ? 6 : 5);
+  const bool beta = relu && call.in.size() == 7;
+  check_count(call, beta ? 7 : relu ? 6 : 5);
   const TensorType& x = call.in[1];
   check_x(call, x);
   require(call.in[0] == x, "batch_norm_grad", "expected dy of type ", x, ", got ", call.in[0]);
@@ -83,6 +85,7 @@ std::vector<TensorType> infer_grad(const OpCall& call) {
             call.in[i]);
   }
   if (relu) require(call.in[5] == x, "batch_norm_grad", "expected y of type ", x, ", got ", call.in[5]);
+  if (beta) check_channel_input(call, x, 6, "beta");
   std::vector<TensorType> out{x, call.in[2], call.in[2]};
   if (relu && call.attrs.flag("residual")) out.push_back(x);
   return out;
@@ -238,7 +241,7 @@ std::span<const OpDef> ops_batch_norm() {
        .dtypes = kFloats,
        .tolerance = kBatchNormTolerance},
       {.name = "batch_norm_grad",
-       .arity = {5, 6},
+       .arity = {5, 7},
        .attrs = kGradAttrs,
        .infer = infer_grad,
        .decompose = decompose_grad,

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "graph/op.h"
+#include "passes/cpu_capabilities.h"
 #include "plimsoll/graph.h"
 
 namespace plimsoll {
@@ -20,5 +21,24 @@ inline Tensor wave(const Shape& shape) {
     t.data<float>()[i] = static_cast<float>((i * 7 % 13) - 6) / 8;
   return t;
 }
+
+// The CPU, as if it joined small nodes.
+class Joining final : public Capabilities {
+ public:
+  bool runs(const OpCall& call, std::span<const TensorType> out) const override {
+    return cpu_capabilities().runs(call, out);
+  }
+  Fuse fuses(const OpCall& call, std::span<const TensorType> out) const override {
+    return cpu_capabilities().fuses(call, out);
+  }
+  uint64_t in_place(const OpCall& call, std::span<const TensorType> out, int index) const override {
+    return cpu_capabilities().in_place(call, out, index);
+  }
+  Limits limits() const override {
+    Limits limits;
+    limits.joins = true;
+    return limits;
+  }
+};
 
 }  // namespace plimsoll

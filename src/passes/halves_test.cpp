@@ -34,24 +34,6 @@ Graph mixed_step(int64_t width) {
   return g;
 }
 
-class Joining final : public Capabilities {
- public:
-  bool runs(const OpCall& call, std::span<const TensorType> out) const override {
-    return cpu_capabilities().runs(call, out);
-  }
-  Fuse fuses(const OpCall& call, std::span<const TensorType> out) const override {
-    return cpu_capabilities().fuses(call, out);
-  }
-  uint64_t in_place(const OpCall& call, std::span<const TensorType> out, int index) const override {
-    return cpu_capabilities().in_place(call, out, index);
-  }
-  Limits limits() const override {
-    Limits limits;
-    limits.joins = true;
-    return limits;
-  }
-};
-
 TEST(Halves, OnADeviceThatJoinsNodesAllWeightsAreCastFirst) {
   const Graph graph = run_passes(mixed_step(4), {}, Joining());
   EXPECT_EQ(count(graph, "cast"), 3);

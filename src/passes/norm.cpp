@@ -136,6 +136,7 @@ class Norms {
     std::vector<Tensor> in = r_.tensors(std::span(old.inputs).subspan(1));
     in.insert(in.begin(), r_.tensor(graph_.node(j.mask).inputs[1]));
     in.push_back(y_.at(j.norm));
+    if (j.residual == kNone) in.push_back(r_.tensor(graph_.node(j.norm).inputs[2]));
     const std::vector<Tensor> out = plimsoll::apply(*old.op, in, joined(old.attrs, j));
     for (size_t i = 0; i < 3; ++i) r_.set(old.outputs[i], out[i].id());
     if (j.residual != kNone) r_.set(graph_.node(j.mask).outputs[0], out[3].id());

@@ -30,6 +30,7 @@ constexpr std::array kPasses = {
     Pass{"bias", on_any_device<pass_bias>},
     Pass{"match", on_any_device<pass_match>},
     Pass{"lower", pass_lower},
+    Pass{"pool", pass_pool},
     Pass{"fuse", pass_fuse},
     Pass{"recast", pass_recast},
 };

@@ -38,6 +38,8 @@ Graph pass_masks(const Graph& graph);       // the backward pass of a ReLU moves
 Graph pass_norm(const Graph& graph);        // a residual and a ReLU behind a batch normalisation join it
 Graph pass_bias(const Graph& graph);        // sums that the gradient of a convolution makes on its way
 Graph pass_match(const Graph& graph);       // chains that a library kernel does in one go
+// On a device that joins nodes: what stands between a convolution and a max pooling goes behind the pooling.
+Graph pass_pool(const Graph& graph, const Capabilities& can = cpu_capabilities());
 // Halves of inputs and variables are made where they are read; on a device that joins nodes, all at the
 // beginning.
 Graph pass_recast(const Graph& graph, const Capabilities& can = cpu_capabilities());

@@ -79,6 +79,7 @@ static inline uint16_t narrow_half(float x) {
 }
 
 static inline void __syncthreads() { emulated.barrier(); }
+static inline void __syncwarp() { emulated.warp_barrier(); }
 static inline int __syncthreads_or(int mine) {
   emulated.barrier();
   emulated.vote = 0;

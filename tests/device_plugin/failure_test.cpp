@@ -1,4 +1,6 @@
 // What goes wrong on the device: late errors with their names, too little memory, a device that is lost.
+#include <dlfcn.h>
+
 #include <cmath>
 
 #include "device_plugin/interpreter.h"
@@ -174,6 +176,47 @@ TEST(DeviceLost, WithWorkQueuedBehindIt) {
   }
   if (text.empty()) text = error_of([&] { step.loss(); }).what();
   EXPECT_NE(text.find("lost"), std::string::npos) << text;
+}
+
+// What a GPU's driver has to be asked for so that a kernel writes where there is no memory, in the context
+// that everybody in the process shares. False: this is no GPU of NVIDIA's.
+bool let_a_kernel_fault() {
+  constexpr const char* kText =
+      ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry fault() {\n.reg .u64 %rd<2>;\n"
+      ".reg .u32 %r<2>;\nmov.u64 %rd1, 16;\nmov.u32 %r1, 1;\nst.global.u32 [%rd1], %r1;\nret;\n}\n";
+  void* const library = dlopen("libcuda.so.1", RTLD_NOW);
+  if (library == nullptr) return false;
+  const auto call = [&]<class... A>(const char* name, A... arguments) {
+    const auto function = reinterpret_cast<int (*)(A...)>(dlsym(library, name));
+    return function != nullptr && function(arguments...) == 0;
+  };
+  void *context = nullptr, *module = nullptr, *kernel = nullptr;
+  void** const none = nullptr;
+  void* const stream = nullptr;
+  return call("cuInit", 0u) && call("cuDevicePrimaryCtxRetain", &context, 0) &&
+         call("cuCtxPushCurrent_v2", context) &&
+         call("cuModuleLoadData", &module, static_cast<const void*>(kText)) &&
+         call("cuModuleGetFunction", &kernel, module, "fault") &&
+         call("cuLaunchKernel", kernel, 1u, 1u, 1u, 1u, 1u, 1u, 0u, stream, none, none);
+}
+
+// Run it in a process of its own: the GPU is lost to this one (scripts/test_cuda.sh does).
+TEST(GpuFault, EndsTheDeviceAndNothingElse) {
+  if (tests_the_interpreter()) GTEST_SKIP() << "PLIMSOLL_TEST_DEVICE is not set";
+  const auto device = open_tested_device("");
+  Step step(on(device));
+  step.run();
+  EXPECT_TRUE(std::isfinite(step.loss()));
+  if (!let_a_kernel_fault()) GTEST_SKIP() << "no GPU of NVIDIA's";
+  const Error e = error_of([&] {
+    step.run();
+    step.loss();
+  });
+  EXPECT_EQ(e.kind(), ErrorKind::device) << e.what();
+  std::printf("%s\n", e.what());
+  EXPECT_NE(std::string(error_of([&] { step.run(); }).what()).find("new process"), std::string::npos);
+  EXPECT_EQ(error_of([&] { Step another(on(device)); }).kind(), ErrorKind::device);
+  expect_the_cpu_works();
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ struct BatchNorm {
   int64_t rows = 0, channels = 0;
   double epsilon = 0;
   bool relu = false, residual = false, input_relu = false;
+  bool beta = false;                // an input of the gradient that is not needed here
   DType channel_type = DType::f32;  // of gamma, beta and the statistics: the type sums have, or a half
   int threads = 1;
 
@@ -360,12 +361,13 @@ void run_forward(const BatchNorm& n, void* const* args) {
 
 template <class S>
 void run_backward(const BatchNorm& n, void* const* args) {
-  const auto w = work_at<Wide<S>>(n, args[8 + (n.relu ? 1 : 0) + (n.relu && n.residual ? 1 : 0)]);
+  const auto w = work_at<Wide<S>>(n, args[8 + n.relu + n.beta + (n.relu && n.residual)]);
   Reader<S> r{n, args, w.narrow};
   BackwardArgs<S> a{};
   a.dy = r.data(), a.x = r.data();
   a.gamma = r.channels(), a.mean = r.channels(), a.variance = r.channels();
   if (n.relu) a.y = r.data();
+  if (n.beta) ++r.args;
   a.dx = r.data(), a.dgamma = r.result(), a.dbeta = r.result();
   if (n.relu && n.residual) a.dresidual = r.data();
   dispatch(n, a, w);
@@ -382,6 +384,7 @@ BatchNorm state_of(const KernelQuery& q, const Shape& x) {
   const Attr* input_relu = q.attrs.find("input_relu");  // of the gradient only
   n.input_relu = input_relu != nullptr && std::get<bool>(*input_relu);
   n.channel_type = q.in[2].dtype;  // beta's, or gamma's
+  n.beta = q.in.size() == 7;
   n.threads = q.threads;
   return n;
 }

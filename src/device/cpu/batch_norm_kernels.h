@@ -4,7 +4,7 @@
 //   batch_norm       x, gamma, beta [, residual] -> y, mean, variance
 //                    y = act((x - mean) / sqrt(variance + epsilon) * gamma + beta + residual); the variance
 //                    is biased
-//   batch_norm_grad  dy, x, gamma, mean, variance [, y] -> dx, dgamma, dbeta [, dresidual]
+//   batch_norm_grad  dy, x, gamma, mean, variance [, y [, beta]] -> dx, dgamma, dbeta [, dresidual]
 // with the attributes epsilon, activation ("linear" or "relu") and residual (a flag). The gradient takes y
 // where there is a relu, and gives dresidual where there is a relu and a residual (else it is dy). With the
 // flag input_relu, x came out of a relu, and dx is the gradient below that: zero where x is not positive.
