@@ -10,6 +10,18 @@ KERNEL = ["{env}/bin/python", START, "python3"]
 KERAS = ("keras==3.7.0", "jax==0.4.38", "jaxlib==0.4.38", "numpy==1.26.4", "h5py==3.12.1")
 
 
+JAX = {"KERAS_BACKEND": "jax"}
+
+
+def script(name):
+    return {"proof": ["{env}/bin/python", "{work}/" + name], "target": "{work}/" + name}
+
+
+def cut(path, keep):
+    data = path.read_bytes()
+    lib.rewrite(path, data[:int(len(data) * keep)])
+
+
 def pip_env(c, *packages, **kw):
     c.venv(**kw)
     c.install(*packages)

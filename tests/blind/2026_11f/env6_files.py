@@ -1,12 +1,7 @@
 """Models and data asked about by name."""
 import gzip, json, shutil, struct, zipfile
-from common import KERAS, broken, elsewhere, pip_env
+from common import KERAS, broken, cut, elsewhere, pip_env
 from lib import run, rewrite
-
-
-def cut(path, keep):
-    data = path.read_bytes()
-    rewrite(path, data[:int(len(data) * keep)])
 
 
 @broken("", proof="import scipy.io; scipy.io.loadmat('{work}/eeg.mat')", error="HDF reader|v7.3", target="{work}/eeg.mat", cause=r"7\.3|HDF5|h5py", fix="h5py.File / mat73", fix_text=r"h5py|mat73|v7")

@@ -1,14 +1,7 @@
 """Programs and notebooks as tutorials wrote them."""
 import json
-from common import KERAS, broken, notebook, pip_env
+from common import JAX, KERAS, broken, notebook, pip_env, script
 from lib import run
-
-JAX = {"KERAS_BACKEND": "jax"}
-
-
-def script(name):
-    return {"proof": ["{env}/bin/python", "{work}/" + name], "target": "{work}/" + name}
-
 
 @broken("", **script("train.py"), error="ImageDataGenerator", cause=r"ImageDataGenerator", fix="keras.utils.image_dataset_from_directory, or keras<3", fix_text=r"image_dataset|legacy|keras", env=JAX)
 def program_with_imagedatagenerator(c):
