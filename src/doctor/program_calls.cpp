@@ -52,6 +52,7 @@ constexpr OldArgument kArguments[] = {
     {"pandas", "pandas", "2", "read_csv read_table", "error_bad_lines warn_bad_lines", "on_bad_lines='skip'"},
     {"pandas", "pandas", "2", "read_csv read_table", "squeeze", ".squeeze('columns')"},
     {"pandas", "pandas", "2", "read_csv read_table", "mangle_dupe_cols prefix", "nothing: leave it out"},
+    {"matplotlib", "matplotlib", "3.1", "hist", "normed", "density"},
     {"pandas", "pandas", "2", "to_csv", "line_terminator", "lineterminator"},
     {"transformers", "transformers", "4.46", "TrainingArguments Seq2SeqTrainingArguments",
      "evaluation_strategy", "eval_strategy"},
@@ -106,6 +107,7 @@ constexpr OldModule kModules[] = {
     {"keras.utils.multi_gpu_model", "keras", "2.4", "keras.distribution or tf.distribute"},
     {"keras.layers.experimental", "keras", "3", "keras.layers.Rescaling, keras.layers.RandomFlip ..."},
     {"keras.wrappers", "keras", "2.12", "from scikeras.wrappers import ... (pip install scikeras)"},
+    {"statsmodels.tsa.arima_model", "statsmodels", "0.13", "from statsmodels.tsa.arima.model import ARIMA"},
     {"tensorflow.contrib", "tensorflow", "2",
      "tf_slim for contrib.slim, tensorflow_addons or Keras for the rest"},
     {"tensorflow.examples.tutorials", "tensorflow", "2", "keras.datasets.mnist"},
@@ -183,6 +185,7 @@ class Reader {
     frames();
     yaml_loader();
     clock();
+    has_key();
     headless();
     if (imported_.contains("spacy")) spacy_models();
     if (imported_.contains("nltk")) corpora();
@@ -371,6 +374,15 @@ class Reader {
     for_each_call("time.clock", [&](size_t line, size_t, std::string_view) {
       add(line, concat("calls time.clock(), which Python 3.", exam_.environment.minor, " does not have"),
           "AttributeError: module 'time' has no attribute 'clock'", "Write time.perf_counter() instead.");
+    });
+  }
+
+  void has_key() {
+    if (is_own("has_key")) return;
+    for_each_call("has_key", [&](size_t line, size_t at, std::string_view) {
+      if (at == 0 || lines_[line].text[at - 1] != '.') return;
+      add(line, "calls .has_key(), which dictionaries of Python 3 do not have",
+          "AttributeError: 'dict' object has no attribute 'has_key'", "Write `key in dictionary` instead.");
     });
   }
 

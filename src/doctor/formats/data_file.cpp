@@ -142,6 +142,18 @@ std::string check_json(std::string_view text) {
   return nlohmann::json::accept(text) ? "" : "it is not JSON, or it is cut off";
 }
 
+// One value of JSON in each line.
+std::string check_json_lines(std::string_view text) {
+  if (text.size() > kLongestJson) return "";
+  const std::vector<std::string_view> lines = split(text, "\n");
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (trim(lines[i]).empty() || nlohmann::json::accept(lines[i])) continue;
+    return i + 1 == lines.size() ? concat("it is cut off in line ", i + 1)
+                                 : concat("line ", i + 1, " is not JSON");
+  }
+  return "";
+}
+
 std::string check_hdf5(Bytes file) {
   if (!looks_like_hdf5(file)) return "it is no HDF5 file";
   check_hdf5_end(file, file.size());
@@ -309,6 +321,7 @@ DataFile inspect(Bytes file, std::string_view name) {
   if (bytes.starts_with("SQLite format 3")) return {"an SQLite database", check_sqlite(file)};
   if (has_end(name, {".onnx"})) return {"an ONNX model", check_protobuf(file)};
   if (has_end(name, {".h5", ".hdf5"})) return {"an HDF5 file", check_hdf5(file)};
+  if (has_end(name, {".jsonl", ".ndjson"})) return {"a file of JSON lines", check_json_lines(bytes)};
   if (has_end(name, {".json", ".ipynb"})) return {"a JSON file", check_json(bytes)};
   if (table) return inspect_text_table(bytes, has_end(name, {".tsv"}) ? '\t' : ',');
   const bool pickle = bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5;

@@ -241,6 +241,21 @@ def operations_in_a_functional_model(env):
     model(env, "model.keras", keras_archive({"module": "keras.src.models.functional", "class_name": "Functional", "config": {"layers": layers}}))
 
 
+@broken("model", "log.jsonl is a file of JSON lines, and damaged: it is cut off in line 2")
+def json_lines_cut_off(env):
+    asked(env, "log.jsonl", '{"a": 1}\n{"a": ')
+
+
+@healthy
+def json_lines_without_a_last_line_end(env):
+    asked(env, "log.jsonl", '{"a": 1}\n{"a": 2}')
+
+
+@broken("program", "calls .has_key(), which dictionaries of Python 3 do not have")
+def dictionary_of_python_2(env):
+    asked(env, "d.py", "d = {}\nprint(d.has_key('a'))\n")
+
+
 # --- environments -------------------------------------------------------------------------------------------
 
 @broken("settings", "NUMBA_NUM_THREADS=0 asks for no thread at all")
