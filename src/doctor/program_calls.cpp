@@ -314,9 +314,12 @@ class Reader {
       }
     }
     if (!imports("keras tensorflow") || !is_at_least("keras", "3")) return;
+    const auto experimental =
+        std::find_if(std::begin(kModules), std::end(kModules),
+                     [](const OldModule& old) { return old.module == "keras.layers.experimental"; });
     for (size_t i = 0; i < lines_.size(); ++i) {
       if (contains(lines_[i].text, "layers.experimental.preprocessing.") && !is_guarded(i))
-        tell_module(i, kModules[12], shown("keras"));
+        tell_module(i, *experimental, shown("keras"));
     }
   }
   void tell_module(size_t line, const OldModule& old, const std::string& from) {
