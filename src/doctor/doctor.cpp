@@ -1,13 +1,18 @@
 // examine(): readings first, then every finding over the same Exam.
 #include "plimsoll/doctor.h"
 
+#include <pthread.h>
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <new>
 
 #include "doctor/exam.h"
 #include "doctor/formats/mapped_file.h"
 #include "doctor/kernelspec.h"
+#include "doctor/program_file.h"
 #include "doctor/treatment.h"
 #include "plimsoll/error.h"
 
@@ -100,6 +105,9 @@ Diagnosis examine_all(const Options& options, System system) {
   const auto start = std::chrono::steady_clock::now();
   const std::filesystem::path where =
       options.environment.empty() ? default_environment(system) : options.environment;
+  // Python puts the folder of the program that it runs first on the path.
+  if (is_program(options.model) && !options.model.parent_path().empty())
+    system.folder = std::filesystem::absolute(options.model).parent_path().string();
   const Environment environment =
       read_environment(std::filesystem::absolute(where).lexically_normal(), system);
   if (options.system.empty()) {
@@ -130,9 +138,14 @@ Diagnosis examine_all(const Options& options, System system) {
   return diagnosis;
 }
 
-}  // namespace
+constexpr size_t kStack = 8u << 20;
 
-Diagnosis examine(const Options& options) {
+bool is_short_of_stack() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < (1u << 20);
+}
+
+Diagnosis examine_here(const Options& options) {
   const System system = take_readings(options);
   try {
     return examine_all(options, system);
@@ -150,6 +163,42 @@ Diagnosis examine(const Options& options) {
     if (diagnosis.findings.empty()) throw;
     return diagnosis;
   }
+}
+
+struct Work {
+  const Options& options;
+  Diagnosis diagnosis;
+  std::exception_ptr thrown;
+};
+
+void* work_on(void* argument) {
+  Work& work = *static_cast<Work*>(argument);
+  try {
+    work.diagnosis = examine_here(work.options);
+  } catch (...) {
+    work.thrown = std::current_exception();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Diagnosis examine(const Options& options) {
+  if (!is_short_of_stack()) return examine_here(options);
+  // Where the stack is limited to some kilobytes the doctor would end as what it examines does: it works on
+  // stacks of its own.
+  Work work{options, {}, {}};
+  pthread_attr_t roomy;
+  ::pthread_attr_init(&roomy);
+  ::pthread_attr_setstacksize(&roomy, kStack);
+  ::pthread_setattr_default_np(&roomy);  // of the threads that it starts, too
+  pthread_t thread;
+  const int error = ::pthread_create(&thread, &roomy, work_on, &work);
+  ::pthread_attr_destroy(&roomy);
+  if (error != 0) return examine_here(options);
+  ::pthread_join(thread, nullptr);
+  if (work.thrown) std::rethrow_exception(work.thrown);
+  return std::move(work.diagnosis);
 }
 
 }  // namespace plimsoll::doctor

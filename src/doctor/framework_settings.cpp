@@ -100,8 +100,8 @@ void jax_platforms(const Exam& exam, Findings& findings) {
 }
 
 // The program stops at a flag it does not know. Every flag's name is a text in the library that reads it.
-void compiler_flags(const Exam& exam, Findings& findings) {
-  const std::string_view flags = exam.system.variable("XLA_FLAGS");
+void compiler_flags(const Exam& exam, const char* variable, Findings& findings) {
+  const std::string_view flags = exam.system.variable(variable);
   if (!trim(flags).starts_with("--")) return;  // otherwise it is the name of a file
   std::vector<const Library*> readers;
   for (const auto& library : exam.libraries.all()) {
@@ -113,17 +113,28 @@ void compiler_flags(const Exam& exam, Findings& findings) {
   }
   if (readers.empty()) return;
   for (const std::string_view word : split(flags, " \t\n")) {
-    if (!word.starts_with("--xla")) continue;
+    if (!word.starts_with("--xla") && !word.starts_with("--tf_xla")) continue;
     const std::string_view flag = word.substr(2, word.find('=') - 2);
     const bool known = std::any_of(readers.begin(), readers.end(), [&](const Library* l) {
       const std::string_view text = l->elf ? l->elf->read_only_data().text() : l->file->bytes().text();
       return text.empty() || contains(text, flag);
     });
     if (known) continue;
-    add_setting(exam, Severity::error, "XLA_FLAGS",
-                concat("XLA_FLAGS has a flag that this XLA does not know: --", flag),
-                concat("Unknown flags in XLA_FLAGS: --", flag, "; the process is aborted"), findings);
+    add_setting(exam, Severity::error, variable,
+                concat(variable, " has a flag that this XLA does not know: --", flag),
+                concat("Unknown flags in ", variable, ": --", flag, "; the process is aborted"), findings);
   }
+}
+
+// Numba refuses less than one thread; what is no number it passes over.
+void numba_threads(const Exam& exam, Findings& findings) {
+  const std::string_view value = exam.system.variable("NUMBA_NUM_THREADS");
+  const bool none =
+      !value.empty() && (value[0] == '-' || value.find_first_not_of('0') == std::string_view::npos);
+  if (!none || !exam.environment.find("numba")) return;
+  add_setting(exam, Severity::error, "NUMBA_NUM_THREADS",
+              concat("NUMBA_NUM_THREADS=", value, " asks for no thread at all"),
+              "ValueError: Number of threads specified must be > 0, at import numba", findings);
 }
 
 // PyTorch knows names that it registers itself, and modules.
@@ -164,7 +175,9 @@ void framework_settings(const Exam& exam, Findings& findings) {
   jax_switches(exam, findings);
   jax_platforms(exam, findings);
   numpy_features(exam, findings);
-  compiler_flags(exam, findings);
+  compiler_flags(exam, "XLA_FLAGS", findings);
+  if (exam.environment.path.find("tensorflow")) compiler_flags(exam, "TF_XLA_FLAGS", findings);
+  numba_threads(exam, findings);
   torch_logs(exam, findings);
   without_docstrings(exam, findings);
 }

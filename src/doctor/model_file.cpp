@@ -28,7 +28,8 @@ ModelFile::Layer read_layer(const nlohmann::json& node) {
   if (arrow != std::string::npos) layer.package = registered.substr(0, arrow);
   const std::string module = text_of(node, "module");
   if (!module.empty() && !module.starts_with("keras") && !module.starts_with("tf_keras"))
-    layer.package = module;
+    layer.package = layer.module = module;
+  layer.operation = contains(module, ".ops");
   const auto config = node.find("config");
   if (config == node.end() || !config->is_object()) return layer;
   layer.name = text_of(*config, "name");

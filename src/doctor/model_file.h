@@ -15,6 +15,8 @@ struct ModelFile {
   struct Layer {
     std::string class_name, name;
     std::string package;               // of a custom class: "my_package"; empty for Keras's own
+    std::string module;                // of a custom class that is imported from there: "my_layers"
+    bool operation = false;            // keras.ops.relu(x) in a functional model
     std::vector<std::string> options;  // keys of its config
     bool lambda_code = false;          // holds compiled Python
   };

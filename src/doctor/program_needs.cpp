@@ -54,16 +54,11 @@ constexpr Need kNeeds[] = {
      "TesseractNotFoundError: tesseract is not installed or it's not in your PATH"},
     {"pdf2image", "", "", "pdftoppm", "poppler-utils",
      "PDFInfoNotInstalledError: Unable to get page count. Is poppler installed and in PATH?"},
+    {"plotly", "fig.show", "nbformat", "", "",
+     "ValueError: Mime type rendering requires nbformat>=4.2.0 but it is not installed"},
     {"whisper", "", "", "ffmpeg", "ffmpeg", "FileNotFoundError: No such file or directory: 'ffmpeg'"},
     {"pyspark tabula", "", "", "java", "default-jre-headless", "JAVA_HOME is not set, or JavaNotFoundError"},
 };
-
-bool is_on_path(const Exam& exam, std::string_view program) {
-  std::vector<fs::path> folders{exam.environment.prefix / "bin"};
-  for (const std::string_view folder : split(exam.system.variable("PATH"), ":")) folders.emplace_back(folder);
-  return std::any_of(folders.begin(), folders.end(),
-                     [&](const fs::path& folder) { return ::access((folder / program).c_str(), X_OK) == 0; });
-}
 
 class Reader {
  public:
@@ -85,6 +80,8 @@ class Reader {
       const auto packages = split(need.package, " ");
       if (std::none_of(packages.begin(), packages.end(), [&](auto p) { return imported_.contains(p); }))
         continue;
+      const bool in_notebook = exam_.options.model.extension() == ".ipynb";
+      if (need.package == "plotly" && !in_notebook) continue;
       if (need.call.empty() || calls(need.call)) judge(need);
     }
     styles();
@@ -173,6 +170,13 @@ class Reader {
 };
 
 }  // namespace
+
+bool is_on_path(const Exam& exam, std::string_view program) {
+  std::vector<fs::path> folders{exam.environment.prefix / "bin"};
+  for (const std::string_view folder : split(exam.system.variable("PATH"), ":")) folders.emplace_back(folder);
+  return std::any_of(folders.begin(), folders.end(),
+                     [&](const fs::path& folder) { return ::access((folder / program).c_str(), X_OK) == 0; });
+}
 
 void needs_of_program(const Exam& exam, std::string_view source, Findings& findings) {
   Reader(exam, source, findings).run();

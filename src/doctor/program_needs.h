@@ -10,6 +10,9 @@
 
 namespace plimsoll::doctor {
 
+// Whether a program of this name can be run, from the environment or from PATH.
+bool is_on_path(const Exam& exam, std::string_view program);
+
 void needs_of_program(const Exam& exam, std::string_view source, Findings& findings);
 // `kernel`: its name in the notebook; empty: it names none.
 void kernel_of_notebook(const Exam& exam, std::string_view kernel, Findings& findings);

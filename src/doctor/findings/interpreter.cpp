@@ -2,6 +2,8 @@
 #include "doctor/commands.h"
 #include "doctor/exam.h"
 #include "doctor/files.h"
+#include "doctor/formats/mapped_file.h"
+#include "doctor/formats/text_table.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
 
@@ -28,11 +30,19 @@ bool base_is_gone(const Exam& exam) {
          !is_there(e.prefix / "lib" / e.standard_library.filename() / "os.py");
 }
 
+void made_on_windows(const Exam& exam, Findings& findings) {
+  const std::filesystem::path& prefix = exam.environment.prefix;
+  add(findings, Severity::error, "This environment was made on Windows: its programs do not run here",
+      (prefix / "Scripts/python.exe").string(),
+      "bin/python is not there: nothing of it can run in Linux or WSL", make_anew_command(exam));
+}
+
 }  // namespace
 
 void find_interpreter(const Exam& exam, Findings& findings) {
   const Environment& e = exam.environment;
   if (e.interpreter.empty()) {
+    if (is_there(e.prefix / "Scripts/python.exe")) return made_on_windows(exam, findings);
     std::error_code error;
     const auto target = std::filesystem::read_symlink(e.python, error);
     add(findings, Severity::error, concat("The interpreter of this environment is gone"),
@@ -40,6 +50,20 @@ void find_interpreter(const Exam& exam, Findings& findings) {
               : concat(e.python.string(), " points to ", target.string(), ", which is not there"),
         "Nothing of this environment can run; a kernel that uses it never starts", make_anew_command(exam));
     return;
+  }
+  if (is_there(e.prefix / "Scripts/python.exe")) made_on_windows(exam, findings);
+  if (!e.is_macos && e.machine == exam.system.machine && ::access(e.interpreter.c_str(), X_OK) != 0) {
+    add(findings, Severity::error,
+        "The interpreter of this environment may not be run: it has no right to (x)", e.interpreter.string(),
+        "Permission denied: nothing of this environment can run",
+        concat("chmod +x ", shell_word(e.interpreter.parent_path()), "/*"));
+  }
+  if (const std::string text = read_text(e.prefix / "pyvenv.cfg", 1u << 16).value_or("");
+      end_of_utf8(text) != std::string_view::npos) {
+    add(findings, Severity::error,
+        "pyvenv.cfg is not UTF-8: it was saved by an editor or by PowerShell as UTF-16",
+        (e.prefix / "pyvenv.cfg").string(), "UnicodeDecodeError in site: Python does not start",
+        make_anew_command(exam));
   }
   if (e.config_lost) {
     add(findings, Severity::error, "This virtual environment has lost its pyvenv.cfg",

@@ -5,6 +5,7 @@
 #include "doctor/exam.h"
 #include "doctor/files.h"
 #include "doctor/kernelspec.h"
+#include "doctor/program_needs.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
 
@@ -98,6 +99,12 @@ void judge(const Exam& exam, const KernelSpec& spec, Findings& findings) {
     add(spec.of_environment ? Severity::error : Severity::warning,
         concat("The Jupyter kernel \"", name, "\" starts a program of Windows: ", spec.program),
         "FileNotFoundError when it is started", spec.of_environment ? again : remove);
+  } else if (!contains(spec.program, "/") && !spec.program.starts_with("python") &&
+             !exam.system.variable("PATH").empty() && !is_on_path(exam, spec.program)) {
+    add(spec.of_environment ? Severity::error : Severity::warning,
+        concat("The Jupyter kernel \"", name, "\" starts ", spec.program, ", which is not on PATH"),
+        "FileNotFoundError: [Errno 2] No such file or directory, when it is started",
+        spec.of_environment ? again : remove);
   } else if (!contains(spec.program, "/")) {
     return;  // looked up on PATH, or replaced by Jupyter with its own interpreter
   } else if (!is_there(spec.program)) {

@@ -151,6 +151,11 @@ class Judge {
       lambda |= layer.lambda_code;
       if (!layer.package.empty()) {
         custom.insert(layer.package + ">" + layer.class_name);
+        const std::string top = layer.module.substr(0, layer.module.find('.'));
+        if (!top.empty() && top != "builtins" && !exam_.environment.path.find(top))
+          lost_module_ = layer.module;
+      } else if (layer.operation) {
+        continue;
       } else if (keras_major() >= 3 && only_in_keras_2(layer.class_name)) {
         unknown.insert(layer.class_name);
       } else if (!known.empty() && !known.contains(layer.class_name) && !models.contains(layer.class_name)) {
@@ -196,8 +201,14 @@ class Judge {
           {listed(options)}, "ValueError: Unrecognized keyword arguments passed to the layer", old_keras());
     }
     if (!custom.empty()) {
-      add(Severity::note, Sureness::certain, concat(file_, " uses classes of its author"), {listed(custom)},
-          "They must be imported before it is loaded.", by_author);
+      const bool lost = !lost_module_.empty() && lost_module_ != "__main__";
+      add(lost ? Severity::warning : Severity::note, Sureness::certain,
+          concat(file_, " uses classes of its author",
+                 lost ? concat(", from the module ", lost_module_, ", which is not here") : ""),
+          {listed(custom)},
+          lost ? concat("TypeError: Could not locate class, unless ", lost_module_, " is imported first")
+               : "They must be imported before it is loaded.",
+          by_author);
     }
     if (!model_.short_losses.empty() && keras_major() >= 3) {
       const std::string& name = model_.short_losses.front();
@@ -226,6 +237,7 @@ class Judge {
   Findings& findings_;
   std::string file_;
   const Distribution* keras_ = nullptr;
+  std::string lost_module_;
 };
 
 struct OtherKind {
@@ -275,25 +287,73 @@ std::optional<OtherKind> in_folder(const Exam& exam, std::string_view said) {
 bool is_no_model(const std::filesystem::path& path) {
   const std::string suffix = lower_case(path.extension().string());
   for (const std::string_view known :
-       {".txt", ".md", ".json", ".yaml", ".yml", ".toml", ".gz", ".bz2", ".xz", ".xlsx", ".log", ".tfrecord",
-        ".gif", ".webp", ".tif", ".tiff", ".mp3", ".mp4", ".pdf"}) {
+       {".txt",  ".md",   ".json", ".yaml",     ".yml", ".toml", ".gz",        ".bz2",
+        ".xz",   ".xlsx", ".log",  ".tfrecord", ".mat", ".zip",  ".tfrecords", ".gif",
+        ".webp", ".tif",  ".tiff", ".mp3",      ".mp4", ".pdf"}) {
     if (suffix == known) return true;
   }
   return false;
+}
+
+// A .zip that holds what a .keras file holds.
+bool is_zipped_model(const Exam& exam) {
+  if (exam.options.model.extension() != ".zip") return false;
+  const std::optional<MappedFile> file = MappedFile::open(exam.options.model);
+  return file && contains(file->bytes().text(), "config.json") &&
+         contains(file->bytes().text(), "model.weights.h5");
+}
+
+// The file of a checkpoint of TensorFlow that tells what lies where in the others; empty if none is lost.
+std::string lost_index(const std::filesystem::path& folder) {
+  for (const std::filesystem::path& file : list_folder(folder)) {
+    const std::string name = file.filename().string();
+    const size_t at = name.find(".data-00000-of-");
+    if (at != std::string::npos && !is_there(folder / (name.substr(0, at) + ".index")))
+      return name.substr(0, at) + ".index";
+  }
+  return "";
+}
+
+// A folder that is no SavedModel: checkpoints, or data.
+void judge_folder(const Exam& exam, Findings& findings) {
+  const std::string folder = exam.options.model.filename().string(), lost = lost_index(exam.options.model);
+  const bool whole = lost.empty();
+  findings.push_back(
+      {"",
+       whole ? Severity::note : Severity::error,
+       whole ? Sureness::possible : Sureness::certain,
+       whole ? concat(folder, " is a folder, of which the doctor knows no kind")
+             : concat(folder, " holds a checkpoint without its index: ", lost, " is not there"),
+       {(exam.options.model / lost).string()},
+       whole ? "" : "NotFoundError: Unsuccessful TensorSliceReader constructor",
+       whole ? "" : concat("Copy ", lost, " too: a checkpoint is its .index and its .data files.")});
 }
 
 // Files that are no models: data, whole or not.
 bool judge_data(const Exam& exam, Findings& findings) {
   const std::string name = exam.options.model.filename().string();
   const bool may_be_model =
-      name.ends_with(".h5") || name.ends_with(".hdf5") || name.ends_with(".keras") || name.ends_with(".zip");
+      name.ends_with(".h5") || name.ends_with(".hdf5") || name.ends_with(".keras") || is_zipped_model(exam);
   const std::optional<MappedFile> file = may_be_model ? std::nullopt : MappedFile::open(exam.options.model);
   const DataFile data = file ? inspect_data(file->bytes(), name) : DataFile{};
   if (data.kind.empty()) return false;
+  if (exam.environment.minor < 8 && file->bytes().text().starts_with("\x80\x05")) {
+    findings.push_back({"",
+                        Severity::error,
+                        Sureness::certain,
+                        concat(name, " is a pickle of protocol 5, which Python 3.", exam.environment.minor,
+                               " does not read"),
+                        {exam.options.model.string()},
+                        "ValueError: unsupported pickle protocol: 5",
+                        "Write it with pickle.dump(..., protocol=4), or read it with Python 3.8 or newer."});
+    return true;
+  }
   const bool whole = data.trouble.empty();
   findings.push_back(
       {"",
-       whole ? Severity::note : Severity::error,
+       whole       ? Severity::note
+       : data.sure ? Severity::error
+                   : Severity::warning,
        whole ? Sureness::likely : Sureness::certain,
        concat(name, " is ", data.kind,
               whole
@@ -378,6 +438,7 @@ void saved_model(const Exam& exam, Findings& findings) {
 void find_model(const Exam& exam, Findings& findings) {
   if (exam.options.model.empty()) return;
   if (is_there(exam.options.model / "saved_model.pb")) return saved_model(exam, findings);
+  if (is_folder(exam.options.model)) return judge_folder(exam, findings);
   if (is_program(exam.options.model) || left_open(exam, findings) || judge_data(exam, findings)) return;
   if (is_no_model(exam.options.model)) {
     Finding f;

@@ -231,9 +231,14 @@ void plot_backend(const Exam& exam, Findings& findings) {
 void certificates(const Exam& exam, Findings& findings) {
   for (const char* name : {"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}) {
     const std::string_view value = exam.system.variable(name);
-    if (value.empty() || is_there(value)) continue;
+    std::error_code ignored;
+    const bool empty =
+        !value.empty() && is_there(value) && !is_folder(value) && fs::file_size(value, ignored) == 0;
+    if (value.empty() || (is_there(value) && !empty)) continue;
     add_setting(
-        exam, Severity::error, name, concat(name, " names a file of certificates that is not there"),
+        exam, Severity::error, name,
+        concat(name, " names a file of certificates that is ", empty ? "empty: " : "not there",
+               empty ? value : ""),
         "FileNotFoundError, or CERTIFICATE_VERIFY_FAILED, in whatever downloads: pip, requests, httpx, "
         "huggingface_hub",
         findings);

@@ -142,6 +142,18 @@ std::string check_json(std::string_view text) {
   return nlohmann::json::accept(text) ? "" : "it is not JSON, or it is cut off";
 }
 
+// One value of JSON in each line.
+std::string check_json_lines(std::string_view text) {
+  if (text.size() > kLongestJson) return "";
+  const std::vector<std::string_view> lines = split(text, "\n");
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (trim(lines[i]).empty() || nlohmann::json::accept(lines[i])) continue;
+    return i + 1 == lines.size() ? concat("it is cut off in line ", i + 1)
+                                 : concat("line ", i + 1, " is not JSON");
+  }
+  return "";
+}
+
 std::string check_hdf5(Bytes file) {
   if (!looks_like_hdf5(file)) return "it is no HDF5 file";
   check_hdf5_end(file, file.size());
@@ -171,21 +183,135 @@ std::string other_thing(std::string_view bytes) {
   return "";
 }
 
+// Not damaged, but not for the reader that its name suggests.
+DataFile for_another_reader(std::string kind, std::string trouble, std::string fix, std::string error,
+                            bool sure = true) {
+  DataFile data{std::move(kind), std::move(trouble)};
+  data.damaged = false;
+  data.sure = sure;
+  data.fix = std::move(fix);
+  data.error = std::move(error);
+  return data;
+}
+
+// What is there and what SciPy reads: version 5 is a row of elements, each with its length; 7.3 is HDF5.
+DataFile inspect_matlab(Bytes file) {
+  if (file.text().starts_with("MATLAB 7.3") || looks_like_hdf5(file))
+    return for_another_reader(
+        "a MATLAB file of version 7.3 (HDF5)", "scipy.io.loadmat does not read this version",
+        "Read it with h5py.File(path), or pip install mat73; in MATLAB: save(..., '-v7')",
+        "NotImplementedError: Please use HDF reader for matlab v7.3 files, e.g. h5py");
+  if (!file.text().starts_with("MATLAB 5.0") || !file.has(0, 128)) return {"a MATLAB file", ""};
+  const Bytes ordered = file.with_endian(file.text(126, 2) == "MI");
+  for (uint64_t at = 128; file.has(at, 8);) {
+    const uint64_t length = ordered.u32(at + 4);
+    if (ordered.u32(at) > 255) break;  // a short one, which stands only inside of others
+    if (!file.has(at + 8, length)) return {"a MATLAB file", cut_off(at + 8 + length, file.size())};
+    at += 8 + length;
+  }
+  return {"a MATLAB file", ""};
+}
+
+// Records: a length, its checksum, so many bytes, their checksum.
+std::string check_tfrecord(Bytes file) {
+  uint64_t at = 0;
+  while (at < file.size()) {
+    const uint64_t length = file.has(at, 12) ? file.u64(at) : 0;
+    if (!file.has(at, 12) || length > (uint64_t{1} << 40) || !file.has(at + 12, length + 4))
+      return at == 0 && length > (1u << 30) ? "it does not begin with a record"
+                                            : cut_off(at + 16 + length, file.size());
+    at += 16 + length;
+  }
+  return "";
+}
+
+// Segments with their lengths up to the picture itself, which ends with a mark.
+std::string check_jpeg(Bytes file) {
+  uint64_t at = 2;
+  while (file.has(at, 4) && file.u8(at) == 0xff && file.u8(at + 1) != 0xda)
+    at += 2 + file.with_endian(true).u16(at + 2);
+  constexpr std::string_view kEnd = "\xff\xd9";
+  return at < file.size() && file.text().find(kEnd, at) != std::string_view::npos
+             ? ""
+             : "it is cut off: the mark of its end is missing";
+}
+
+// A picture under the name of another kind, which TensorFlow does not read under any name.
+DataFile inspect_picture(Bytes file) {
+  const std::string_view bytes = file.text();
+  if (bytes.starts_with("\x89PNG"))
+    return {"a picture (PNG)", check_end(bytes, std::string_view("IEND\xae\x42\x60\x82"))};
+  if (bytes.starts_with("\xff\xd8")) return {"a picture (JPEG)", check_jpeg(file)};
+  const bool webp = bytes.starts_with("RIFF") && bytes.substr(0, 12).ends_with("WEBP");
+  const std::string_view brand = bytes.substr(0, 12).size() == 12 ? bytes.substr(4, 8) : "";
+  const std::string kind = webp                                                  ? "WebP"
+                           : brand == "ftypheic" || brand == "ftypmif1"          ? "HEIC"
+                           : brand == "ftypavif"                                 ? "AVIF"
+                           : bytes.starts_with("II*") || bytes.starts_with("MM") ? "TIFF"
+                                                                                 : "";
+  if (kind.empty()) return {"a data file", ""};
+  return for_another_reader(
+      concat("a picture (", kind, ")"),
+      concat("it is ", kind, " in spite of its name, which TensorFlow does not read"),
+      "Convert it: PIL.Image.open(path).convert('RGB').save(path), or remove it.",
+      "InvalidArgumentError: Unknown image file format. One of JPEG, PNG, GIF, BMP required", false);
+}
+
+// A workbook is a zip archive; what else has its name.
+DataFile inspect_workbook(std::string_view bytes) {
+  const std::string head = lower_case(bytes.substr(0, 4096));
+  if (bytes.starts_with("PK\x03\x04")) return {"a workbook (.xlsx)", check_zip(bytes)};
+  if (contains(head, "<html") || contains(head, "<table"))
+    return for_another_reader("a workbook by its name", "it is a web page (HTML) with a table",
+                              "pandas.read_html(path)[0]   # it is no Excel file, whatever its name says",
+                              "ValueError: Excel file format cannot be determined");
+  if (bytes.starts_with("\xd0\xcf\x11\xe0"))
+    return for_another_reader("a workbook", "it is an old .xls, or it is locked with a password",
+                              "pandas.read_excel(path, engine='xlrd'), or save it anew without a password",
+                              "BadZipFile: File is not a zip file");
+  return {"a workbook by its name", "it is no zip archive, as .xlsx files are"};
+}
+
+// What is compressed and does not say so in its name.
+DataFile inspect_gzip(std::string_view bytes, std::string_view name) {
+  const std::string trouble = check_gzip(bytes);
+  if (trouble.empty() && has_end(name, {".csv", ".tsv"}))
+    return for_another_reader("a compressed table (gzip)",
+                              "its name does not say that it is compressed (gzip)",
+                              "pandas.read_csv(path, compression='gzip'), or name it .csv.gz",
+                              "UnicodeDecodeError: 'utf-8' codec can't decode byte 0x8b in position 1");
+  if (trouble.empty() && has_end(name, {".pkl", ".pickle"}))
+    return for_another_reader("a compressed pickle (gzip)",
+                              "pickle.load does not read what is compressed (gzip)",
+                              "pickle.load(gzip.open(path)); joblib.load reads it as it is",
+                              "UnpicklingError: invalid load key, '\\x1f'", false);
+  return {"a compressed file (gzip)", trouble};
+}
+
 DataFile inspect(Bytes file, std::string_view name) {
   const std::string_view bytes = file.text();
   const bool torch = has_end(name, {".pt", ".pth", ".bin", ".ckpt"});
   const bool table = has_end(name, {".csv", ".tsv"});
-  const bool known =
-      torch || table ||
-      has_end(name, {".npy",    ".npz",    ".safetensors", ".parquet", ".arrow", ".feather", ".pkl",
-                     ".pickle", ".joblib", ".onnx",        ".h5",      ".hdf5",  ".keras",   ".zip",
-                     ".png",    ".jpg",    ".jpeg",        ".sqlite",  ".db",    ".wav"});
+  const bool known = torch || table ||
+                     has_end(name, {".npy",   ".npz",    ".safetensors", ".parquet",  ".arrow",    ".feather",
+                                    ".pkl",   ".pickle", ".joblib",      ".onnx",     ".h5",       ".hdf5",
+                                    ".keras", ".zip",    ".png",         ".jpg",      ".jpeg",     ".sqlite",
+                                    ".db",    ".wav",    ".mat",         ".tfrecord", ".tfrecords"});
+  if (has_end(name, {".xlsx", ".xlsm"}) && !bytes.empty()) return inspect_workbook(bytes);
   if (const std::string other = other_thing(bytes); known && !other.empty()) return {"a data file", other};
+  if (bytes.starts_with("\x1f\x8b")) return inspect_gzip(bytes, name);
+  if (has_end(name, {".mat"})) return inspect_matlab(file);
+  if (has_end(name, {".tfrecord", ".tfrecords"})) return {"a TFRecord file", check_tfrecord(file)};
+  if (has_end(name, {".jpg", ".jpeg", ".png"})) return inspect_picture(file);
   if (bytes.starts_with("PK\x03\x04"))
     return {has_end(name, {".npz"}) ? "a NumPy archive (.npz)"
             : torch                 ? "a PyTorch file"
                                     : "a zip archive",
             check_zip(bytes)};
+  if (bytes.starts_with("\x93NUMPY") && contains(bytes.substr(0, 128), "'descr': '|O'"))
+    return for_another_reader("a NumPy array of Python's objects (.npy)", "numpy.load refuses it as it is",
+                              "numpy.load(path, allow_pickle=True)   # only if you trust who made it",
+                              "ValueError: Object arrays cannot be loaded when allow_pickle=False", false);
   if (bytes.starts_with("\x93NUMPY")) return {"a NumPy array (.npy)", check_npy(file)};
   if (has_end(name, {".npz"})) return {"a NumPy archive (.npz)", "it is no zip archive"};
   if (has_end(name, {".npy"})) return {"a NumPy array (.npy)", "it does not begin as one (magic string)"};
@@ -195,13 +321,11 @@ DataFile inspect(Bytes file, std::string_view name) {
   if (bytes.starts_with("SQLite format 3")) return {"an SQLite database", check_sqlite(file)};
   if (has_end(name, {".onnx"})) return {"an ONNX model", check_protobuf(file)};
   if (has_end(name, {".h5", ".hdf5"})) return {"an HDF5 file", check_hdf5(file)};
+  if (has_end(name, {".jsonl", ".ndjson"})) return {"a file of JSON lines", check_json_lines(bytes)};
   if (has_end(name, {".json", ".ipynb"})) return {"a JSON file", check_json(bytes)};
   if (table) return inspect_text_table(bytes, has_end(name, {".tsv"}) ? '\t' : ',');
-  if (bytes.starts_with("\x89PNG"))
-    return {"a picture (PNG)", check_end(bytes, std::string_view("IEND\xae\x42\x60\x82"))};
-  if (bytes.starts_with("\x1f\x8b")) return {"a compressed file (gzip)", check_gzip(bytes)};
   const bool pickle = bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5;
-  if (pickle && has_end(name, {".pkl", ".pickle"})) return {"a pickle", check_end(bytes, ".")};
+  if (pickle && has_end(name, {".pkl", ".pickle", ".joblib"})) return {"a pickle", check_end(bytes, ".")};
   if (bytes.starts_with("RIFF") && file.has(0, 12))
     return {"a RIFF file",
             file.u32(4) > file.size() - 8 ? cut_off(uint64_t{file.u32(4)} + 8, file.size()) : ""};

@@ -16,6 +16,7 @@ struct DataFile {
   std::string whole = "It has the length that it promises.";  // what can be said of it without trouble
   std::string fix = "Copy or download it again, or write it anew.";
   std::string error = "An exception when it is loaded: BadZipFile, ValueError, OSError or EOFError";
+  bool sure = true;  // false: some of Python's readers take it
 };
 
 // `name` is the file's name: some kinds are known by its end alone. Throws nothing.

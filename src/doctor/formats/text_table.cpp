@@ -5,10 +5,6 @@
 #include "plimsoll/error.h"
 
 namespace plimsoll::doctor {
-namespace {
-
-constexpr size_t kMost = 64u << 20;  // bytes that are looked at
-
 // The byte at which the text stops to be UTF-8; npos: it does not.
 size_t end_of_utf8(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
@@ -26,6 +22,10 @@ size_t end_of_utf8(std::string_view text) {
   }
   return std::string_view::npos;
 }
+
+namespace {
+
+constexpr size_t kMost = 64u << 20;  // bytes that are looked at
 
 struct Rows {
   size_t rows = 0, columns = 0;

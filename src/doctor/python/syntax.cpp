@@ -38,6 +38,19 @@ bool is_old_raise(const SourceLine& line) {
   return line.text.find(',') != std::string_view::npos;
 }
 
+// `async` is a word of the language since 3.7: it was a name before.
+bool is_old_async(std::string_view text) {
+  for (size_t at = text.find("async"); at != std::string_view::npos; at = text.find("async", at + 5)) {
+    const bool whole = (at == 0 || !is_word_character(text[at - 1])) &&
+                       (at + 5 >= text.size() || !is_word_character(text[at + 5]));
+    const std::string_view next = trim(text.substr(std::min(text.size(), at + 5)));
+    const bool meant = next.starts_with("def ") || next.starts_with("for ") || next.starts_with("with ") ||
+                       next.starts_with("with(");
+    if (whole && !meant) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string syntax_trouble(const SourceLines& lines) {
@@ -50,6 +63,9 @@ std::string syntax_trouble(const SourceLines& lines) {
         : first == 'e' ? is_old_except(line.text)
                        : first == 'r' && is_old_raise(line))
       return concat("it is written for Python 2: ", trim(line.whole).substr(0, 60));
+    if (is_old_async(line.text))
+      return concat("it uses async as a name, which Python 3.7 and later refuse: ",
+                    trim(line.whole).substr(0, 60));
   }
   return lines.open_at_end() ? "it ends in the middle of a statement" : "";
 }

@@ -18,6 +18,7 @@ import broken_blind_b  # noqa: E402,F401
 import broken_blind_c  # noqa: E402,F401
 import broken_blind_d  # noqa: E402,F401
 import broken_blind_e  # noqa: E402,F401
+import broken_blind_f  # noqa: E402,F401
 import broken_debian  # noqa: E402,F401
 import broken_files  # noqa: E402,F401  (they add to broken.CASES)
 import broken_imports  # noqa: E402,F401
