@@ -191,7 +191,9 @@ Diagnosis examine(const Options& options) {
   pthread_attr_t roomy;
   ::pthread_attr_init(&roomy);
   ::pthread_attr_setstacksize(&roomy, kStack);
+#ifdef __GLIBC__
   ::pthread_setattr_default_np(&roomy);  // of the threads that it starts, too
+#endif
   pthread_t thread;
   const int error = ::pthread_create(&thread, &roomy, work_on, &work);
   ::pthread_attr_destroy(&roomy);
