@@ -473,4 +473,5 @@ def main():
     json.dump(results, open(os.environ.get("SCORES", os.path.join(tempfile.gettempdir(), "commands.json")), "w"), indent=1)
 
 
-main()
+if __name__ == "__main__":
+    main()
