@@ -63,19 +63,28 @@ Json old_hard_sigmoid() {
                 {"config", std::move(config)},
                 {"registered_name", nullptr}};
   };
-  const Json parts = Json::array({layer("Rescaling", {{"name", "times_1_2"}, {"scale", 1.2}, {"offset", 0.0}}),
-                                  layer("Activation", {{"name", "hard_sigmoid"}, {"activation", "hard_sigmoid"}})});
+  const Json parts =
+      Json::array({layer("Rescaling", {{"name", "times_1_2"}, {"scale", 1.2}, {"offset", 0.0}}),
+                   layer("Activation", {{"name", "hard_sigmoid"}, {"activation", "hard_sigmoid"}})});
   return layer("Pipeline", {{"name", kOldHardSigmoid}, {"layers", parts}});
 }
 bool is_old_hard_sigmoid(const Json& j) {
-  const auto config_of = [](const Json& layer) { return layer.is_object() ? layer.value("config", Json()) : Json(); };
+  const auto config_of = [](const Json& layer) {
+    return layer.is_object() ? layer.value("config", Json()) : Json();
+  };
   const Json config = config_of(j);
-  if (!config.is_object() || text_of(config, "name") != kOldHardSigmoid || !config.contains("layers")) return false;
+  if (!config.is_object() || text_of(config, "name") != kOldHardSigmoid || !config.contains("layers"))
+    return false;
   const Json& parts = config["layers"];
   if (!parts.is_array() || parts.size() != 2) return false;
   const Json first = config_of(parts[0]), second = config_of(parts[1]);
   return first.is_object() && second.is_object() && first.value("scale", Json()) == 1.2 &&
          first.value("offset", Json()) == 0.0 && text_of(second, "activation") == "hard_sigmoid";
+}
+
+[[noreturn]] void refuse_quantized(const std::string& place, std::string_view mode) {
+  fail(ErrorKind::unsupported, place, "is quantized (", mode,
+       "), which is not here: save the model in Python as it was before model.quantize()");
 }
 
 class Reader final : public Fields {
@@ -153,8 +162,12 @@ class Reader final : public Fields {
   using Fields::operator();
   void refused(std::string_view name) override {
     const Json* j = find(name);
-    if (j != nullptr && !j->is_null())
-      fail(ErrorKind::unsupported, place_, "the argument '", name, "' is not supported");
+    if (j == nullptr || j->is_null()) return;
+    const Json* policy = name == "quantization_config" ? find("dtype") : nullptr;
+    if (policy != nullptr && policy->is_object() && policy->contains("config") &&
+        (*policy)["config"].is_object())
+      refuse_quantized(place_, text_of((*policy)["config"], "mode"));
+    fail(ErrorKind::unsupported, place_, "the argument '", name, "' is not supported");
   }
   bool reading() const override { return true; }
   bool has_object(std::string_view name) const override {
@@ -325,11 +338,6 @@ Json keras_object(std::string_view module, std::string_view class_name, Json con
           {"class_name", class_name},
           {"config", std::move(config)},
           {"registered_name", nullptr}};
-}
-
-[[noreturn]] void refuse_quantized(const std::string& place, std::string_view mode) {
-  fail(ErrorKind::unsupported, place, "is quantized (", mode,
-       "), which is not here: save the model in Python as it was before model.quantize()");
 }
 
 std::string policy_from_json(const std::string& place, const Json& j) {

@@ -30,8 +30,7 @@ std::string module_of_operation(std::string_view class_name) {
       {"core", " Cast ConvertToTensor SaturateCast Scatter ScatterUpdate Slice SliceUpdate StopGradient Unstack "},
       {"linalg", " Cholesky CholeskyInverse Det Eigh Inv LuFactor Norm Pinv Qr SVD Solve SolveTriangular "},
       {"image",
-       " AffineTransform CropImages ExtractPatches GaussianBlur HSVToRGB PadImages RGBToGrayscale RGBToHSV Resize "
-       "SobelEdges "}};
+       " AffineTransform CropImages ExtractPatches GaussianBlur HSVToRGB PadImages RGBToGrayscale RGBToHSV Resize "}};
   const std::string word = concat(" ", class_name, " ");
   for (const auto& [module, classes] : kModules) {
     if (classes.find(word) != std::string_view::npos) return concat("keras.src.ops.", module);

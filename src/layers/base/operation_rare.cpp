@@ -368,7 +368,7 @@ Tensor of_images(const Operands& o, F f) {
   Tensor x = given.rank() == 3 ? expand_dims(given, 0) : given;
   if (first) x = transpose(x, {0, 2, 3, 1});
   Tensor y = f(x);
-  if (first) y = y.rank() == 5 ? transpose(y, {0, 3, 1, 2, 4}) : transpose(y, {0, 3, 1, 2});
+  if (first) y = transpose(y, {0, 3, 1, 2});
   return given.rank() == 3 ? squeeze(y, 0) : y;
 }
 
@@ -409,14 +409,6 @@ Tensor gaussian_blur(const Operands& o) {
     for (const double across : bells[0]) window.push_back(static_cast<float>(down * across));
   return of_images(
       o, [&](const Tensor& x) { return window_of(x, window, std::ssize(bells[1]), std::ssize(bells[0])); });
-}
-
-Tensor sobel_edges(const Operands& o) {
-  return of_images(o, [](const Tensor& x) {
-    const Tensor edges[] = {expand_dims(window_of(x, {-1, -2, -1, 0, 0, 0, 1, 2, 1}, 3, 3), 4),
-                            expand_dims(window_of(x, {-1, 0, 1, -2, 0, 2, -1, 0, 1}, 3, 3), 4)};
-    return concatenate(edges, 4);
-  });
 }
 
 Tensor affine_transform(const Operands& o) {
@@ -530,7 +522,6 @@ const Functions& rare_functions() {
       {"View", [](const Operands& o) { return bitcast(x_of(o), o.dtype(1, "dtype", x_of(o).dtype())); }},
       {"AffineTransform", affine_transform},
       {"GaussianBlur", gaussian_blur},
-      {"SobelEdges", sobel_edges},
   };
   return all_functions;
 }
