@@ -139,8 +139,8 @@ void upgrade_policy(Json& config) {
     return;
   }
   if (!dtype->is_object() || text_of(*dtype, "class_name") == "DTypePolicy") return;
-  if (text_of(*dtype, "class_name").starts_with("Quantized")) return;  // refused when the layer is made
   const Json* inner = find(*dtype, "config");
+  if (inner && find(*inner, "mode")) return;  // quantized: refused when the layer is made
   config["dtype"] = inner ? text_of(*inner, "name") : std::string("float32");
 }
 

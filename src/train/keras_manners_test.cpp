@@ -58,6 +58,7 @@ TEST(Layer, KnowsTheShapesOfItsFirstCall) {
   Sequential model({Input({8, 8, 1}), Conv2D(4, 3, {.name = "c"}), Flatten()});
   EXPECT_EQ(printed(model.get_layer("c")->output_shape()), "(None, 6, 6, 4)");
   EXPECT_EQ(model.get_layer("c")->input_shape(), (SymbolShape{-1, 8, 8, 1}));
+  EXPECT_EQ(printed(model.layers()[0]->output_shape()), "(None, 8, 8, 1)");
   Model part(model.input(), model.get_layer("c")->output());
   EXPECT_EQ(part.predict(Tensor::zeros(DType::f32, {2, 8, 8, 1})).shape(), (Shape{2, 6, 6, 4}));
   expect_says(refusal_of([] { (void)Dense(1, {.name = "alone"})->output_shape(); }), {"alone", "not called"});

@@ -347,8 +347,7 @@ std::string policy_from_json(const std::string& place, const Json& j) {
       refuse_quantized(place, name);
     return j.get<std::string>();
   }
-  if (j.is_object() && text_of(j, "class_name").starts_with("Quantized") && j.contains("config") &&
-      j["config"].is_object())
+  if (j.is_object() && j.contains("config") && j["config"].is_object() && j["config"].contains("mode"))
     refuse_quantized(place, text_of(j["config"], "mode"));
   if (j.is_object() && text_of(j, "class_name") == "DTypePolicy" && j.contains("config") &&
       j["config"].is_object()) {

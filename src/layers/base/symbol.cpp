@@ -162,7 +162,7 @@ std::vector<Tensor> InputLayer::call_many(Scope&, std::span<const Tensor> xs) {
 Symbol symbol_of(const Layer& input) {
   const auto& layer = dynamic_cast<const InputLayer&>(*input);
   auto call = std::make_shared<LayerCall>(LayerCall{input, {}, {}, {{layer.batch_shape, layer.dtype}}});
-  if (input->first_call_.expired()) input->first_call_ = call;
+  input->first_call_ = call;
   return {std::move(call), 0};
 }
 
