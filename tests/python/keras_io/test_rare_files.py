@@ -37,7 +37,7 @@ def test_quantized_layers_are_refused_with_advice(tool, tmp_path, mode):
     model = keras.Sequential([keras.Input((8,)), L.Dense(4, name="small")])
     model.quantize(mode)
     model.save(tmp_path / "m.keras")
-    with pytest.raises(tool.Error, match=rf"small.*quantized \({mode}\).*before model.quantize\(\)"):
+    with pytest.raises(tool.Error, match=rf"small.*quantized \({mode}.*before model.quantize\(\)"):
         tool.predict(tmp_path / "m.keras", [np.zeros((2, 8), "float32")])
 
 
