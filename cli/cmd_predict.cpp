@@ -25,9 +25,10 @@ void write(const std::string& path, const Model& model, const std::vector<Tensor
   const std::string suffix = std::filesystem::path(path).extension().string();
   if (suffix == ".npz") {
     NamedTensors named;
+    const std::vector<std::string> names = model.output_names();
     for (size_t i = 0; i < results.size(); ++i) {
-      const std::string layer = i < model.outputs().size() ? model.outputs()[i].call()->layer->name() : "y";
-      named.emplace_back(results.size() == 1 ? "y" : fmt::format("{}_{}", layer, i), results[i]);
+      const bool is_named = results.size() > 1 && names.size() == results.size();
+      named.emplace_back(is_named ? names[i] : results.size() == 1 ? "y" : fmt::format("y_{}", i), results[i]);
     }
     return write_npz(path, named);
   }

@@ -3,17 +3,47 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <string>
+#include <vector>
 
 #include "command.h"
+#include "common/names.h"
 #include "plimsoll/error.h"
 
 namespace {
 
 constexpr int kFailed = 1, kNotUnderstood = 2, kNoMemory = 3;
+
+// For a word that is no subcommand, or an option that the subcommand has not: those most like it.
+void suggest(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2) return;
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  const std::string first = argv[1];
+  if (std::find(names.begin(), names.end(), first) == names.end()) {
+    if (!first.starts_with('-'))
+      std::fprintf(stderr, "There is no '%s'; there are: %s\n", argv[1],
+                   plimsoll::nearest_first(first, std::move(names)).c_str());
+    return;
+  }
+  names.clear();
+  for (const CLI::Option* option : app.get_subcommand(first)->get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  for (int i = 2; i < argc; ++i) {
+    const std::string word = std::string(argv[i]).substr(0, std::string_view(argv[i]).find('='));
+    if (!word.starts_with("--") || word == "--" || std::find(names.begin(), names.end(), word) != names.end())
+      continue;
+    std::fprintf(stderr, "There is no '%s'; there are: %s\n", word.c_str(),
+                 plimsoll::nearest_first(word, names).c_str());
+    return;
+  }
+}
 
 int run(int argc, char** argv) {
   CLI::App app{"Trains Keras models under a memory line; guards Jupyter kernels; finds what would crash."};
@@ -27,7 +57,9 @@ int run(int argc, char** argv) {
   } catch (const CLI::RuntimeError& e) {
     return e.get_exit_code();
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : kNotUnderstood;
+    const int status = app.exit(e);
+    if (status != 0) suggest(app, argc, argv);
+    return status == 0 ? 0 : kNotUnderstood;
   }
   return 0;
 }

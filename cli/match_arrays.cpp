@@ -94,6 +94,13 @@ Names by_shape(const NamedTypes& arrays, const Symbols& inputs) {
   return chosen;
 }
 
+// Where exactly the model's own names were asked for, their order does not matter.
+void put_in_order(Names& asked, const Symbols& wanted) {
+  Names names;
+  for (const Symbol& x : wanted) names.push_back(name_of_symbol(x));
+  if (std::is_permutation(asked.begin(), asked.end(), names.begin(), names.end())) asked = std::move(names);
+}
+
 Names joined(Names a, const Names& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
@@ -105,6 +112,7 @@ ArrayNames match_arrays(const NamedTypes& arrays, ArrayNames asked, const Model&
                         const std::string& path) {
   ArrayNames found = std::move(asked);
   const Symbols &inputs = model.inputs(), &outputs = model.outputs();
+  put_in_order(found.x, inputs);
   if (with_targets && found.y.empty())
     found.y = by_name(without(arrays, joined(found.x, found.weights)), outputs,
                       {"y", "y_train", "y_test", "arr_1"});

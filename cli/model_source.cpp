@@ -273,7 +273,9 @@ std::string read_text(const std::filesystem::path& path) {
 std::string json_of_yaml(const std::string& text, const std::string& place) try {
   return model_json(read_root(text, place), place).dump();
 } catch (const YAML::Exception& e) {
-  bad(place, e.mark, e.msg);
+  const bool has_tab = text.starts_with('\t') || text.find("\n\t") != std::string::npos ||
+                       text.find(" \t") != std::string::npos;
+  bad(place, e.mark, e.msg + (has_tab ? "; YAML is indented with spaces, and this file has tabs" : ""));
 } catch (const Json::type_error&) {
   fail(ErrorKind::bad_file, place, "expected a text in UTF-8");
 }

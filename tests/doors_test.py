@@ -18,7 +18,7 @@ PUBLIC = "plimsoll"  # include/plimsoll/
 OUTSIDE = {
     "include/plimsoll": [],
     "guard": ["common", "memory/readings"],  # must live on when the engine does not
-    "cli": ["guard", "common/files", "common/json"],
+    "cli": ["guard", "common/files", "common/json", "common/names"],
     "examples": [],
     "python/native": ["graph", "ops/complex_parts", "memory/arena", "memory/buffer", "memory/charge", "memory/spill",
                       "device/cpu/thread_pool", "train/optimizer_state",

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "plimsoll/tensor.h"
 
@@ -13,6 +14,9 @@ namespace plimsoll {
 
 // Throw Error{invalid_argument} on a tensor that is not concrete; assign() too if the types differ.
 const void* read_bytes(const Tensor& tensor);
+// The elements in row-major order: to_vector<float>(y). Throws if T is not the dtype.
+template <class T>
+std::vector<T> to_vector(const Tensor& tensor);
 void assign(const Tensor& to, const Tensor& from);
 // Calls fill(bytes) to write the contents in place. The pointer is dead once fill has returned or thrown.
 void write_bytes(const Tensor& to, const std::function<void(void* bytes)>& fill);

@@ -10,7 +10,9 @@
 // Layers are applied to Symbols to describe a model (functional API). Nothing here is thread-safe.
 #pragma once
 
+#include <concepts>
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,6 +23,7 @@
 #include "plimsoll/attrs.h"
 #include "plimsoll/config.h"
 #include "plimsoll/initializers.h"
+#include "plimsoll/print.h"
 #include "plimsoll/tensor.h"
 
 #pragma GCC visibility push(default)
@@ -102,6 +105,34 @@ class Scope {
   const Arguments& arguments_;
 };
 
+// Sizes of a tensor that a model describes; -1: not known before a batch is there (Keras's None).
+struct SymbolShape : Ints {
+  using Ints::Ints;
+  template <std::same_as<Ints> Sizes>
+  SymbolShape(Sizes sizes) : Ints(std::move(sizes)) {}
+};
+std::ostream& operator<<(std::ostream& out, const SymbolShape& shape);  // (None, 28, 28, 1)
+
+// The result of a layer in a model under construction (a KerasTensor): cheap to copy.
+class Symbol {
+ public:
+  Symbol() = default;
+  Symbol(std::shared_ptr<const LayerCall> call, size_t index) : call_(std::move(call)), index_(index) {}
+  bool defined() const { return call_ != nullptr; }
+  // These throw Error{invalid_argument} if it is not defined.
+  const SymbolShape& shape() const;
+  DType dtype() const;
+  const std::shared_ptr<const LayerCall>& call() const;
+  size_t index() const { return index_; }
+  // x[{Slice{}, 0}] as in Keras (indexing.h); the first axis is the batch.
+  Symbol operator[](const Index& index) const { return (*this)[{index}]; }
+  Symbol operator[](std::initializer_list<Index> indices) const;
+
+ private:
+  std::shared_ptr<const LayerCall> call_;
+  size_t index_ = 0;
+};
+
 class LayerBase : public Configurable, public std::enable_shared_from_this<LayerBase> {
  public:
   static constexpr Family kFamily = Family::layer;
@@ -149,6 +180,13 @@ class LayerBase : public Configurable, public std::enable_shared_from_this<Layer
   void set_weights(std::span<const Tensor> values);
   int64_t count_params() const;
 
+  // Of its first call in a model that is still there, as Keras has them. Throw Error{invalid_argument} if it
+  // was not called on Symbols, or has several of what is asked for.
+  Symbol input() const;
+  Symbol output() const;
+  SymbolShape input_shape() const { return input().shape(); }
+  SymbolShape output_shape() const { return output().shape(); }
+
  protected:
   // For fields() of a class whose Keras config has a place for it; else it is written only where there is
   // one.
@@ -156,35 +194,16 @@ class LayerBase : public Configurable, public std::enable_shared_from_this<Layer
 
  private:
   friend class Trace;
+  friend class Layer;
+  friend Symbol symbol_of(const Layer& input);
+  std::shared_ptr<const LayerCall> first_call() const;
   std::string name_;
   std::string dtype_policy_;
   bool trainable_ = true;
   bool built_ = false;
   Regularizer activity_regularizer_;
   std::vector<VariablePtr> variables_;
-};
-
-// Sizes of a tensor that a model describes; -1: not known before a batch is there (Keras's None).
-using SymbolShape = Ints;
-
-// The result of a layer in a model under construction (a KerasTensor): cheap to copy.
-class Symbol {
- public:
-  Symbol() = default;
-  Symbol(std::shared_ptr<const LayerCall> call, size_t index) : call_(std::move(call)), index_(index) {}
-  bool defined() const { return call_ != nullptr; }
-  // These throw Error{invalid_argument} if it is not defined.
-  const SymbolShape& shape() const;
-  DType dtype() const;
-  const std::shared_ptr<const LayerCall>& call() const;
-  size_t index() const { return index_; }
-  // x[{Slice{}, 0}] as in Keras (indexing.h); the first axis is the batch.
-  Symbol operator[](const Index& index) const { return (*this)[{index}]; }
-  Symbol operator[](std::initializer_list<Index> indices) const;
-
- private:
-  std::shared_ptr<const LayerCall> call_;
-  size_t index_ = 0;
+  std::weak_ptr<const LayerCall> first_call_;
 };
 
 struct CallOptions {
@@ -204,6 +223,11 @@ class Layer {
   Symbol operator()(const std::vector<Symbol>& xs, const CallOptions& options = {}) const;
   // For layers with several outputs, such as an LSTM with return_state.
   std::vector<Symbol> outputs(const std::vector<Symbol>& xs, const CallOptions& options = {}) const;
+  // On values: Dense(2)(tensor). What it computes is made ready anew in each call, so this is for looking at what
+  // a layer does; a Model keeps its steps. Not in a layer's own call(), which has Scope::call() for that.
+  Tensor operator()(const Tensor& x, bool training = false) const;
+  Tensor operator()(const std::vector<Tensor>& xs, bool training = false) const;
+  std::vector<Tensor> outputs(const std::vector<Tensor>& xs, bool training = false) const;
 
   // Throw Error{invalid_argument} where there is no layer.
   LayerBase* operator->() const { return &**this; }

@@ -8,6 +8,7 @@
 // model; several models may train at once.
 #pragma once
 
+#include <concepts>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -50,6 +51,22 @@ struct PerOutput {
   bool empty() const { return list.empty() && by_name.empty(); }
 };
 
+// The tensors of a batch: x, {x}, {x1, x2}.
+struct Tensors : std::vector<Tensor> {
+  using std::vector<Tensor>::vector;
+  Tensors(const Tensor& one) : std::vector<Tensor>{one} {}
+  template <std::same_as<std::vector<Tensor>> All>
+  Tensors(All all) : std::vector<Tensor>(std::move(all)) {}
+};
+
+// A Dataset, or arrays: {x, y}, {{x1, x2}, y}, {x, y, weights}; none: as if it was not given.
+struct ValidationData : std::optional<Dataset> {
+  using std::optional<Dataset>::optional;
+  ValidationData(Tensors x, Tensors y, Tensors weights = {})
+      : std::optional<Dataset>(Dataset::arrays(std::move(x), std::move(y), std::move(weights))), of_arrays(true) {}
+  bool of_arrays = false;  // then in batches of FitArgs::validation_batch_size
+};
+
 struct CompileArgs {
   Optimizer optimizer = "rmsprop";
   PerOutput<Loss> loss = {};
@@ -74,7 +91,7 @@ struct FitArgs {
   std::vector<CallbackPtr> callbacks = {};
   double validation_split = 0;
   std::vector<Tensor> validation_x = {}, validation_y = {}, validation_weights = {};
-  std::optional<Dataset> validation_data = {};
+  ValidationData validation_data = {};
   bool shuffle = true;
   std::map<int64_t, double> class_weight = {};
   std::vector<Tensor> sample_weight = {};
@@ -192,6 +209,10 @@ class Model {
   Model(std::vector<Symbol> inputs, std::vector<Symbol> outputs, std::string name = "");
   Model(const Symbol& input, const Symbol& output, std::string name = "")
       : Model(std::vector<Symbol>{input}, std::vector<Symbol>{output}, std::move(name)) {}
+  Model(std::vector<Symbol> inputs, const Symbol& output, std::string name = "")
+      : Model(std::move(inputs), std::vector<Symbol>{output}, std::move(name)) {}
+  Model(const Symbol& input, std::vector<Symbol> outputs, std::string name = "")
+      : Model(std::vector<Symbol>{input}, std::move(outputs), std::move(name)) {}
   explicit Model(Layer network);  // a Functional or Sequential layer
   virtual ~Model();
   Model(const Model&);
@@ -215,12 +236,12 @@ class Model {
   // As CompileArgs::device, from the next step on. Throws Error{not_found} naming the devices there are.
   void set_device(const std::string& device);
   History fit(const Tensor& x, const Tensor& y, const FitArgs& args = {});
-  History fit(std::vector<Tensor> x, std::vector<Tensor> y, const FitArgs& args = {});
+  History fit(Tensors x, Tensors y, const FitArgs& args = {});
   // Batches come from the data set; args.batch_size and args.shuffle are not looked at.
   History fit(const Dataset& data, const FitArgs& args = {});
   // Loss and metrics by name.
   Logs evaluate(const Tensor& x, const Tensor& y, const EvaluateArgs& args = {});
-  Logs evaluate(std::vector<Tensor> x, std::vector<Tensor> y, const EvaluateArgs& args = {});
+  Logs evaluate(Tensors x, Tensors y, const EvaluateArgs& args = {});
   Logs evaluate(const Dataset& data, const EvaluateArgs& args = {});
   Tensor predict(const Tensor& x, const PredictArgs& args = {});  // of a model with one output
   std::vector<Tensor> predict(std::vector<Tensor> x, const PredictArgs& args = {});
@@ -228,11 +249,13 @@ class Model {
     return predict(std::vector<Tensor>(x), args);  // a list of one is a list too
   }
   std::vector<Tensor> predict(const Dataset& data, const PredictArgs& args = {});
-  Logs train_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor>& y,
-                      const std::vector<Tensor>& weight = {});
-  Logs test_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor>& y,
-                     const std::vector<Tensor>& weight = {});
+  Logs train_on_batch(const Tensors& x, const Tensors& y, const Tensors& weight = {});
+  Logs test_on_batch(const Tensors& x, const Tensors& y, const Tensors& weight = {});
+  Tensor predict_on_batch(const Tensor& x);  // of a model with one output
   std::vector<Tensor> predict_on_batch(const std::vector<Tensor>& x);
+  std::vector<Tensor> predict_on_batch(std::initializer_list<Tensor> x) {
+    return predict_on_batch(std::vector<Tensor>(x));  // a list of one is a list too
+  }
   // A callback's word to fit(), evaluate() and predict(): end after this step.
   void stop_training();
   void stop_evaluating();
@@ -246,8 +269,8 @@ class Model {
   operator Layer() const { return network(); }
   Symbol operator()(const Symbol& x) { return (*this)(std::vector<Symbol>{x}); }
   Symbol operator()(const Symbol& x) const { return network()(x); }
-  // On values, as predict_on_batch(): of a model with one input and one output.
-  Tensor operator()(const Tensor& x);
+  // On values, as predict_on_batch().
+  Tensor operator()(const Tensor& x) { return predict_on_batch(x); }
   Symbol operator()(const std::vector<Symbol>& xs);
   Symbol operator()(const std::vector<Symbol>& xs) const { return network()(xs); }
   const std::vector<Layer>& layers() const;
@@ -255,6 +278,13 @@ class Model {
   Layer get_layer(std::string_view name) const;
   const std::vector<Symbol>& inputs() const;
   const std::vector<Symbol>& outputs() const;
+  // What losses, metrics and files call the outputs: keys where Python has a dict, else the layers' names.
+  std::vector<std::string> output_names() const;
+  // Of a model with one; these throw Error{invalid_argument} if it has several, or has seen no input yet.
+  const Symbol& input() const;
+  const Symbol& output() const;
+  const SymbolShape& input_shape() const { return input().shape(); }
+  const SymbolShape& output_shape() const { return output().shape(); }
   std::string summary() const;
   std::vector<Tensor> get_weights() const { return network()->get_weights(); }
   void set_weights(std::span<const Tensor> values) { network()->set_weights(values); }
@@ -288,7 +318,9 @@ class Sequential : public Model {
  public:
   Sequential(std::vector<Layer> layers = {}, std::string name = "");
   Sequential(std::initializer_list<Layer> layers) : Sequential(std::vector<Layer>(layers)) {}
+  // A model that was compiled keeps its loss and metrics, and gets a fresh optimizer.
   void add(const Layer& layer);
+  void pop();  // the last layer; throws Error{invalid_argument} if there is none but the Input
 };
 
 // Plans a training step without running it. Requires: the model is compiled and knows its inputs. Targets are

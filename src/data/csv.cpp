@@ -211,6 +211,15 @@ class CsvSource final : public Source {
   }
 
  private:
+  static bool has_decimal_comma(std::string_view text) {
+    std::string point(text);
+    const size_t comma = point.find(',');
+    if (comma == std::string::npos) return false;
+    point[comma] = '.';
+    double value = 0;
+    return parse_number(point, value);
+  }
+
   void decode_field(std::string_view text, DType dtype, char* to, const RawRecord& record,
                     size_t index) const {
     double value = 0;
@@ -223,7 +232,9 @@ class CsvSource final : public Source {
     } else if (!parse_number(text, value) && !parse_truth(text, value)) {
       bad(record, index,
           concat("expected a number, got '", text.substr(0, 60),
-                 "': turn text into numbers first, or leave the column out (CsvOptions::columns, --x)"));
+                 has_decimal_comma(text)
+                     ? "': write numbers with a decimal point"
+                     : "': turn text into numbers first, or leave the column out (CsvOptions::columns, --x)"));
     }
     if (!store(dtype, value, text, to))
       bad(record, index, concat("expected ", dtype, ", got '", text.substr(0, 60), "'"));

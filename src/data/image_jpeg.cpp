@@ -93,7 +93,8 @@ class JpegRows final : public ImageRows {
            kMostPixels, " allowed");
     }
     if (info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK) {
-      fail(ErrorKind::unsupported, name_, "a JPEG image in CMYK: expected gray or colours of a screen");
+      fail(ErrorKind::unsupported, name_, "a JPEG image in CMYK, the colours of print: convert it to RGB, or leave such images out "
+           "(skip_bad(), --skip-bad)");
     }
     if (jpeg_has_multiple_scans(&info_)) charge_coefficients();
     info_.out_color_space = channels == 1 ? JCS_GRAYSCALE : channels == 3 ? JCS_RGB : JCS_EXT_RGBA;

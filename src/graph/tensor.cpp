@@ -115,6 +115,13 @@ static Buffer& buffer_of(const Tensor& t) {
 
 const void* read_bytes(const Tensor& t) { return buffer_of(t).data(); }
 
+template <class T>
+std::vector<T> to_vector(const Tensor& t) {
+  require(t.dtype() == dtype_of<T>(), "tensor", "expected elements of ", dtype_of<T>(), ", got ", t.dtype());
+  const T* const first = static_cast<const T*>(read_bytes(t));
+  return std::vector<T>(first, first + t.shape().elements());
+}
+
 void assign(const Tensor& to, const Tensor& from) {
   require(to.type() == from.type(), "tensor", "expected a tensor of type ", to.type(), " to assign, got ",
           from.type());
@@ -149,7 +156,8 @@ Tensor Tensor::copy() const { return from_bytes(dtype(), shape(), read_bytes(*th
 
 #define PLIMSOLL_FOR(T)                                                           \
   template Tensor Tensor::from<T>(std::span<const T> values, const Shape& shape); \
-  template T* Tensor::data<T>() const;
+  template T* Tensor::data<T>() const;                                            \
+  template std::vector<T> to_vector<T>(const Tensor& tensor);
 PLIMSOLL_FOR(bool)
 PLIMSOLL_FOR(uint8_t)
 PLIMSOLL_FOR(uint16_t)

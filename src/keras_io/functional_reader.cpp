@@ -30,6 +30,7 @@ class FunctionalReader {
     for (const Json& json : get_array(config_, "layers", place_)) add(json);
     call_all();
     auto network = std::make_shared<Functional>(tensors("input_layers"), tensors("output_layers"));
+    network->set_output_keys(keys(get(config_, "output_layers", place_)));
     return Layer(std::move(network));
   }
 
@@ -217,6 +218,17 @@ class FunctionalReader {
     std::vector<Symbol> list;
     gather(get(config_, key, place_), list, 0);
     return list;
+  }
+  // Of a dict of single tensors: its keys, in the order of gather().
+  static std::vector<std::string> keys(const Json& json) {
+    std::vector<std::string> names;
+    if (!json.is_object()) return names;
+    for (const auto& [name, part] : json.items()) {
+      if (!part.is_array() || part.size() < 3 || !part[0].is_string()) return {};
+      names.push_back(name);
+    }
+    std::sort(names.begin(), names.end());
+    return names;
   }
   void gather(const Json& json, std::vector<Symbol>& list, int depth) const {
     if (depth > 8 || !json.is_structured())

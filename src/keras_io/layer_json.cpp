@@ -42,6 +42,11 @@ std::shared_ptr<InputLayer> input_from_json(const Json& json) {
   }
   if (const std::string dtype = text_of(config, "dtype"); !dtype.empty()) {
     const std::optional<DType> known = dtype_from_name(dtype);
+    if (dtype == "string") {
+      fail(ErrorKind::unsupported, name,
+           "takes strings, and there are no tensors of strings here: save in Python a model that begins behind the "
+           "layer that reads them (TextVectorization, StringLookup, Hashing), and give it that layer's numbers");
+    }
     if (!known) fail(ErrorKind::unsupported, name, "inputs of type ", dtype, " are not supported");
     layer->dtype = *known;
   }

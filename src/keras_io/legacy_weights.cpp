@@ -6,10 +6,14 @@
 #include <numeric>
 #include <set>
 
+#include "keras_io/json.h"
 #include "keras_io/old_kernels.h"
 #include "keras_io/weights_file.h"
+#include "layers/base/json_parts.h"
 #include "memory/spill.h"
 #include "plimsoll/error.h"
+#include "plimsoll/ops/linalg.h"
+#include "plimsoll/ops/math.h"
 
 namespace plimsoll::keras_io {
 namespace {
@@ -99,6 +103,58 @@ void copy_converted(const H5File& file, const Pair& pair, const Origin& origin,
                   values[i].shape()));
     }
     into.add(values[i], to[i]);
+  }
+}
+
+// A layer with LoRA has in these files its weight as it was, and a low-rank change beside it:
+// kernel + alpha / rank * lora_kernel_a lora_kernel_b. Keras's own .keras files hold the sum.
+bool has_lora(const StoredLayer& stored) {
+  return std::any_of(stored.weights.begin(), stored.weights.end(),
+                     [](const std::string& name) { return name.find("/lora_") != std::string::npos; });
+}
+
+// The config of the layer of that name, in models inside too; nullptr: there is none.
+const Json* find_config(const Json& json, std::string_view name) {
+  if (!json.is_structured()) return nullptr;
+  const Json* config = json.is_object() ? find(json, "config") : nullptr;
+  if (config && config->is_object() && text_of(*config, "name") == name && find(*config, "lora_rank"))
+    return config;
+  for (const Json& part : json) {
+    if (const Json* found = find_config(part, name)) return found;
+  }
+  return nullptr;
+}
+
+void copy_with_lora(const H5File& file, const StoredLayer& stored, const std::vector<VariablePtr>& to,
+                    NewValues& values) {
+  const std::string* text = file.root().text("model_config");
+  const Json model = text ? parse_json(*text, file.name()) : Json();
+  const auto stored_as = [&](const Variable& v, std::string_view name) -> const H5Dataset* {
+    const std::string end = concat(v.layer, "/", name);
+    for (const std::string& weight : stored.weights) {
+      if (weight == end || weight.ends_with("/" + end)) return stored.group->dataset(weight);
+    }
+    return nullptr;
+  };
+  for (const VariablePtr& v : to) {
+    const H5Dataset* from = stored_as(*v, v->name);
+    if (!from || from->type.shape != v->value.shape())
+      fail(ErrorKind::bad_file, file.name(), "the weight '", v->name, "' of layer '", v->layer,
+           "' is not there, or has another shape");
+    Tensor value = file.read(*from);
+    const H5Dataset* a = stored_as(*v, concat("lora_", v->name, "_a"));
+    const H5Dataset* b = stored_as(*v, concat("lora_", v->name, "_b"));
+    if (a && b && a->type.shape.rank() > 0 && b->type.shape.rank() == 2) {
+      const Json* config = find_config(model, v->layer);
+      const Json* alpha = config ? find(*config, "lora_alpha") : nullptr;
+      const auto rank = static_cast<double>(a->type.shape.dim(-1));
+      const Tensor change = matmul(file.read(*a), file.read(*b));
+      if (change.shape() != value.shape())
+        fail(ErrorKind::bad_file, file.name(), "the change of '", v->name, "' of layer '", v->layer,
+             "' has the shape ", change.shape(), ", expected ", value.shape());
+      value = value + change * ((alpha && alpha->is_number() ? alpha->get<double>() : rank) / rank);
+    }
+    values.add(value, v);
   }
 }
 
@@ -214,7 +270,9 @@ void read_legacy_weights(const H5File& file, const H5Group& group, const Network
   for (const Pair& pair : pair_layers(file, stored, network)) {
     const std::vector<const H5Dataset*> from = datasets_of(file, *pair.stored);
     const std::vector<VariablePtr> to = weights_of(*pair.layer);
-    if (!origin.turns_kernels() && !origin.is_keras1() && fit(from, to)) {
+    if (has_lora(*pair.stored))
+      copy_with_lora(file, *pair.stored, to, values);
+    else if (!origin.turns_kernels() && !origin.is_keras1() && fit(from, to)) {
       for (size_t i = 0; i < to.size(); ++i) values.add(file, *from[i], to[i]);
     } else {
       copy_converted(file, pair, origin, from, to, values);

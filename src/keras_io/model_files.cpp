@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <ctime>
 #include <optional>
+#include <set>
 
 #include "common/files.h"
 #include "common/log.h"
@@ -82,13 +83,7 @@ bool is_keras3(const std::string* version) { return version && parse_keras_versi
 Layer network_of(Json config, const std::string& place, bool keras3, Values values = Values::initial) {
   std::optional<WithoutInitialValues> without;
   if (values == Values::from_file) without.emplace();
-  if (!keras3 && keep_old_meanings(config)) {
-    warn(place,
-         "uses the hard_sigmoid of Keras 1 and 2 (0.2 x + 0.5), which Keras 3 defines otherwise (x / 6 + "
-         "0.5). It is kept",
-         " under the name hard_sigmoid_keras2; Keras 3 does not know that name in what is saved from this "
-         "model");
-  }
+  if (!keras3) keep_old_meanings(config);
   upgrade_model(config);
   return network_from_json(config, place);
 }
@@ -265,6 +260,28 @@ void make_room(Trainer& trainer, bool fitting) {
   }
 }
 
+// What save_weights(max_shard_size=...) writes: a list of files beside it, each with some of the weights.
+void load_shards(const FileSource& list, const fs::path& path, Model& model) {
+  const Json json = parse_json(list.text(0, std::min<uint64_t>(list.size(), kMostJson)), list.name());
+  const Json* map = find(json, "weight_map");
+  if (!map || !map->is_object()) fail(ErrorKind::bad_file, list.name(), "expected a 'weight_map'");
+  std::set<std::string> names;
+  for (const auto& [place, files] : map->items()) {
+    for (const Json& file : files.is_array() ? files : Json::array({files})) {
+      if (!file.is_string() || fs::path(file.get<std::string>()).filename() != file.get<std::string>())
+        fail(ErrorKind::bad_file, list.name(), "expected names of files beside it in its 'weight_map'");
+      names.insert(file.get<std::string>());
+    }
+  }
+  std::vector<H5File> shards;
+  for (const std::string& name : names)
+    shards.push_back(H5File::read(FileSource::open(path.parent_path() / name)));
+  if (shards.empty()) fail(ErrorKind::bad_file, list.name(), "lists no files");
+  NewValues values(Write::together);
+  read_weights(shards, model.network(), values);
+  values.commit();
+}
+
 }  // namespace
 
 Model load_model(const fs::path& path) try {
@@ -327,6 +344,7 @@ void Model::save_weights(const fs::path& path) const try {
 void Model::load_weights(const fs::path& path) try {
   (void)body();  // no model: said before anything is opened
   FileSource source = FileSource::open(path);
+  if (path.filename().string().ends_with(".weights.json")) return load_shards(source, path, *this);
   if (ZipReader::looks_like(source)) {
     const ZipReader zip(source);
     source = zip.open(member(zip, kWeights, source.name()), kMostWeights);

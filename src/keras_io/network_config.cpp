@@ -81,6 +81,15 @@ class FunctionalWriter {
     return list.size() == 1 ? Json(list[0]) : list;
   }
 
+  // As a dict where they have keys.
+  Json outputs() const {
+    const std::vector<std::string>& keys = network_.output_keys();
+    if (keys.empty()) return references(network_.outputs(), false);
+    Json by_key = Json::object();
+    for (size_t i = 0; i < keys.size(); ++i) by_key[keys[i]] = references({network_.outputs()[i]}, false);
+    return by_key;
+  }
+
  private:
   static void add_build_config(Json& json, const LayerCall& call) {
     Json shapes = Json::array();
@@ -172,7 +181,7 @@ Json write_functional(const Functional& network) {
                  {"trainable", network.trainable()},
                  {"layers", writer.layers()},
                  {"input_layers", std::move(inputs)},
-                 {"output_layers", writer.references(network.outputs(), false)}};
+                 {"output_layers", writer.outputs()}};
   Json shapes = Json::array();
   for (const Symbol& x : network.inputs()) shapes.push_back(shape_to_json(x.shape()));
   return {{"module", "keras.src.models.functional"},

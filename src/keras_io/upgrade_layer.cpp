@@ -140,6 +140,7 @@ void upgrade_policy(Json& config) {
   }
   if (!dtype->is_object() || text_of(*dtype, "class_name") == "DTypePolicy") return;
   const Json* inner = find(*dtype, "config");
+  if (inner && find(*inner, "mode")) return;  // quantized: refused when the layer is made
   config["dtype"] = inner ? text_of(*inner, "name") : std::string("float32");
 }
 

@@ -12,6 +12,7 @@ namespace plimsoll::keras_io {
 namespace {
 
 struct Match {
+  const H5File* file;
   const H5Dataset* from;
   VariablePtr to;
 };
@@ -30,26 +31,33 @@ const H5Dataset* find_dataset(const H5Group& root, const std::string& path) {
   return root.dataset(concat(path.substr(0, holder + 1), "_", path.substr(holder + 1)));
 }
 
-std::vector<Match> match_all(const H5File& file, const Layer& network) {
-  const bool old = file.root().group(kKeras2Layers) != nullptr;
+std::vector<Match> match_all(std::span<const H5File> files, const Layer& network) {
+  const bool old = files[0].root().group(kKeras2Layers) != nullptr;
   std::vector<Match> matches;
-  std::map<std::string, size_t> counts;
+  std::map<std::pair<const H5File*, std::string>, size_t> counts;
   for (const StoredVariable& v : stored_variables(network, old)) {
     const std::string path = v.path();
-    const H5Dataset* from = find_dataset(file.root(), path);
+    const H5Dataset* from = nullptr;
+    const H5File* file = files.data();
+    for (const H5File& part : files) {
+      if (from) break;
+      from = find_dataset(part.root(), path);
+      if (from) file = &part;
+    }
     if (!from && v.variable->is_seed) continue;
-    if (!from) does_not_fit(file, v, "is not in the file");
+    if (!from) does_not_fit(*file, v, "is not in the file");
     if (from->type.shape != v.variable->value.shape()) {
-      does_not_fit(file, v,
+      does_not_fit(*file, v,
                    concat("has the shape ", v.variable->value.shape(), ", the file's is ", from->type.shape));
     }
-    if (!from->has_numbers()) does_not_fit(file, v, concat("cannot be read: ", from->without_numbers()));
-    matches.push_back({from, v.variable});
-    ++counts[path.substr(0, path.rfind('/'))];
+    if (!from->has_numbers()) does_not_fit(*file, v, concat("cannot be read: ", from->without_numbers()));
+    matches.push_back({file, from, v.variable});
+    ++counts[{file, path.substr(0, path.rfind('/'))}];
   }
-  for (const auto& [group, count] : counts) {
-    if (const H5Group* stored = file.root().group(group); stored && stored->datasets.size() != count) {
-      fail(ErrorKind::bad_file, concat(file.name(), ": ", group), "expected ", count, " weights there, got ",
+  for (const auto& [place, count] : counts) {
+    const auto& [file, group] = place;
+    if (const H5Group* stored = file->root().group(group); stored && stored->datasets.size() != count) {
+      fail(ErrorKind::bad_file, concat(file->name(), ": ", group), "expected ", count, " weights there, got ",
            stored->datasets.size());
     }
   }
@@ -91,8 +99,8 @@ void write_weights(H5Writer& file, const Layer& network, const OptimizerState* o
   if (scale) write_state(file, "optimizer/inner_optimizer", name, optimizer->inner_variables());
 }
 
-void read_weights(const H5File& file, const Layer& network, NewValues& values) {
-  for (const Match& m : match_all(file, network)) values.add(file, *m.from, m.to);
+void read_weights(std::span<const H5File> files, const Layer& network, NewValues& values) {
+  for (const Match& m : match_all(files, network)) values.add(*m.file, *m.from, m.to);
 }
 
 std::vector<VariablePtr> built_variables(OptimizerState& optimizer, const Layer& network) {

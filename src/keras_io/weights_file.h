@@ -2,6 +2,8 @@
 // optimizer.
 #pragma once
 
+#include <span>
+
 #include "keras_io/h5_tree.h"
 #include "keras_io/h5_writer.h"
 #include "keras_io/new_values.h"
@@ -16,8 +18,11 @@ bool is_keras3_weights(const H5Group& root);
 void write_weights(H5Writer& file, const Layer& network, const OptimizerState* optimizer);
 
 // Every weight from the file. Throws Error{bad_file} naming the file, the layer and the place, before any is
-// read, if one is missing, has another shape or is no array of numbers.
-void read_weights(const H5File& file, const Layer& network, NewValues& values);
+// read, if one is missing, has another shape or is no array of numbers. Several files: each has some.
+void read_weights(std::span<const H5File> files, const Layer& network, NewValues& values);
+inline void read_weights(const H5File& file, const Layer& network, NewValues& values) {
+  read_weights({&file, 1}, network, values);
+}
 // The state, if all of it fits; else adds nothing and returns why not. Empty: it was read.
 std::string read_optimizer(const H5File& file, const H5Group& group, const Layer& network,
                            OptimizerState& optimizer, NewValues& values);

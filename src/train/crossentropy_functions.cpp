@@ -34,8 +34,12 @@ Tensor smoothed(const Tensor& y_true, const Tensor& y_pred, double smoothing, do
 }
 
 void require_same_shape(std::string_view place, const Tensor& y, const Tensor& p) {
+  const bool may_be_classes = p.rank() > 0 && p.dim(-1) > 1 && (y.rank() < p.rank() || y.dim(-1) == 1);
   require(y.shape() == p.shape(), place, "expected targets of the shape of the predictions ", p.shape(),
-          ", got ", y.shape());
+          ", got ", y.shape(),
+          may_be_classes ? "; for targets that are the numbers of classes, the loss is "
+                           "sparse_categorical_crossentropy"
+                         : "");
 }
 
 Tensor binary_from_probabilities(const Tensor& y, const Tensor& y_pred) {

@@ -35,7 +35,9 @@ std::unique_ptr<const Dataset> given_validation(const FitArgs& args, int64_t bat
     return std::make_unique<const Dataset>(
         Dataset::arrays(args.validation_x, args.validation_y, args.validation_weights).batch(batch));
   }
-  return args.validation_data ? std::make_unique<const Dataset>(*args.validation_data) : nullptr;
+  if (!args.validation_data) return nullptr;
+  return std::make_unique<const Dataset>(args.validation_data.of_arrays ? args.validation_data->batch(batch)
+                                                                        : *args.validation_data);
 }
 
 // `data` must outlive it.
@@ -57,10 +59,10 @@ void attach(const Model& model, std::string_view place, const TestPass& pass) {
 }  // namespace
 
 History Model::fit(const Tensor& x, const Tensor& y, const FitArgs& args) {
-  return run_in("fit", [&] { return fit(std::vector<Tensor>{x}, std::vector<Tensor>{y}, args); });
+  return run_in("fit", [&] { return fit(Tensors(x), Tensors(y), args); });
 }
 
-History Model::fit(std::vector<Tensor> x, std::vector<Tensor> y, const FitArgs& args) {
+History Model::fit(Tensors x, Tensors y, const FitArgs& args) {
   return run_in("fit", [&] {
     build_for(x);
     require(args.batch_size > 0, "fit", "expected a batch_size > 0, got ", args.batch_size);
@@ -96,10 +98,10 @@ void check_fit(const Model& model, const Dataset& data, const FitArgs& args) {
 }
 
 Logs Model::evaluate(const Tensor& x, const Tensor& y, const EvaluateArgs& args) {
-  return run_in("evaluate", [&] { return evaluate(std::vector<Tensor>{x}, std::vector<Tensor>{y}, args); });
+  return run_in("evaluate", [&] { return evaluate(Tensors(x), Tensors(y), args); });
 }
 
-Logs Model::evaluate(std::vector<Tensor> x, std::vector<Tensor> y, const EvaluateArgs& args) {
+Logs Model::evaluate(Tensors x, Tensors y, const EvaluateArgs& args) {
   return run_in("evaluate", [&] {
     return evaluate(Dataset::arrays(std::move(x), std::move(y), args.sample_weight).batch(args.batch_size),
                     args);
@@ -143,8 +145,7 @@ std::vector<Tensor> Model::predict(const Dataset& data, const PredictArgs& args)
   });
 }
 
-Logs Model::train_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor>& y,
-                           const std::vector<Tensor>& weight) {
+Logs Model::train_on_batch(const Tensors& x, const Tensors& y, const Tensors& weight) {
   return run_in("train_on_batch", [&] {
     build_for(x);
     Trainer& trainer = body().trainer;
@@ -154,8 +155,7 @@ Logs Model::train_on_batch(const std::vector<Tensor>& x, const std::vector<Tenso
   });
 }
 
-Logs Model::test_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor>& y,
-                          const std::vector<Tensor>& weight) {
+Logs Model::test_on_batch(const Tensors& x, const Tensors& y, const Tensors& weight) {
   return run_in("test_on_batch", [&] {
     build_for(x);
     Trainer& trainer = body().trainer;
@@ -163,6 +163,12 @@ Logs Model::test_on_batch(const std::vector<Tensor>& x, const std::vector<Tensor
     trainer.step(StepKind::test, {x, y, weight});
     return trainer.logs();
   });
+}
+
+Tensor Model::predict_on_batch(const Tensor& x) {
+  std::vector<Tensor> ys = predict_on_batch(std::vector<Tensor>{x});
+  require(ys.size() == 1, name(), "has ", ys.size(), " outputs: call predict_on_batch() with a list");
+  return ys[0];
 }
 
 std::vector<Tensor> Model::predict_on_batch(const std::vector<Tensor>& x) {

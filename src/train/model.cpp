@@ -119,6 +119,18 @@ const Layer& Model::network() const { return body().network; }
 const std::vector<Layer>& Model::layers() const { return body().net().layers(); }
 const std::vector<Symbol>& Model::inputs() const { return body().net().inputs(); }
 const std::vector<Symbol>& Model::outputs() const { return body().net().outputs(); }
+std::vector<std::string> Model::output_names() const { return body().net().output_names(); }
+
+namespace {
+const Symbol& only(const std::vector<Symbol>& symbols, const Model& model, std::string_view what) {
+  require(!symbols.empty(), model.name(), "has no ", what, " yet: begin with an Input, or call build() or fit()");
+  require(symbols.size() == 1, model.name(), "has ", symbols.size(), " ", what, "s: call ", what, "s()");
+  return symbols[0];
+}
+}  // namespace
+
+const Symbol& Model::input() const { return only(inputs(), *this, "input"); }
+const Symbol& Model::output() const { return only(outputs(), *this, "output"); }
 
 Layer Model::get_layer(std::string_view name) const {
   std::vector<std::string> names;
@@ -135,7 +147,14 @@ Sequential::Sequential(std::vector<Layer> layers, std::string name)
   for (const Layer& layer : layers) add(layer);
 }
 
-void Sequential::add(const Layer& layer) { static_cast<SequentialLayer&>(*network()).add(layer); }
+void Sequential::add(const Layer& layer) {
+  static_cast<SequentialLayer&>(*network()).add(layer);
+  body().trainer.network_changed();
+}
+void Sequential::pop() {
+  static_cast<SequentialLayer&>(*network()).pop();
+  body().trainer.network_changed();
+}
 
 const std::vector<double>& History::operator[](std::string_view name) const {
   std::vector<std::string> names;
@@ -167,12 +186,6 @@ Symbol Model::operator()(const std::vector<Symbol>& xs) {
   for (const Symbol& x : xs) types.push_back({x.shape(), x.dtype()});
   build_for(types);
   return network()(xs);
-}
-
-Tensor Model::operator()(const Tensor& x) {
-  const std::vector<Tensor> ys = predict_on_batch({x});
-  require(ys.size() == 1, name(), "has ", ys.size(), " outputs: call predict_on_batch()");
-  return ys[0];
 }
 
 }  // namespace plimsoll

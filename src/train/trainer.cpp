@@ -106,6 +106,11 @@ int64_t BatchTypes::charge() const {
   return sum;
 }
 
+static std::unique_ptr<OptimizerState> make_optimizer(const CompileArgs& args, const LayerBase& network) {
+  const bool half = args.auto_scale_loss && network.dtype_policy() == "mixed_float16";
+  return std::make_unique<OptimizerState>(half ? with_loss_scale(args.optimizer) : args.optimizer);
+}
+
 int64_t Trainer::Ready::bytes() const {
   const MemoryReport& m = program.memory();
   return m.program + m.kept + m.constants;
@@ -119,8 +124,7 @@ void Trainer::compile(const CompileArgs& args) {
   const InUse::Turn turn(in_use_, "compile", kOneAtATime);
   const BudgetScope scope(budget_);
   std::shared_ptr<Device> device = find_device(args.device);
-  const bool half = args.auto_scale_loss && network_->dtype_policy() == "mixed_float16";
-  auto optimizer = std::make_unique<OptimizerState>(half ? with_loss_scale(args.optimizer) : args.optimizer);
+  std::unique_ptr<OptimizerState> optimizer = make_optimizer(args, *network_);
   // What does not fit the outputs is said now, where they are known.
   if (!net().outputs().empty()) Objective(args, net().output_names());
   CompileArgs kept = args;
@@ -129,6 +133,15 @@ void Trainer::compile(const CompileArgs& args) {
   device_ = std::move(device);
   objective_ = nullptr;
   forget_programs();
+}
+
+void Trainer::network_changed() {
+  const InUse::Turn turn(in_use_, "model", kOneAtATime);
+  forget_programs();
+  objective_ = nullptr;
+  if (!compiled()) return;
+  const BudgetScope scope(budget_);
+  optimizer_ = make_optimizer(args_, *network_);
 }
 
 void Trainer::set_threads(int threads) {
@@ -297,7 +310,7 @@ Trainer::Programs::Loan Trainer::make_program(StepKind kind, BatchTypes types) {
   options.recipe = planned(kind, types);
   options.memory = plan_.arena_line == account::kNoLimit ? -1 : plan_.arena_line;
   options.micro_batch = plan_.micro_batch;
-  Ready ready{kind, std::move(types), watching(kind), Program::compile(graph, options)};
+  Ready ready{kind, std::move(types), watching(kind), Program::compile(graph, options), index_ranges(graph)};
   const int64_t bytes = ready.bytes();
   Programs::Loan loan = programs_.add(hash, std::move(ready), bytes);
   const int64_t copy = network_->count_params() * static_cast<int64_t>(sizeof(float));
@@ -382,6 +395,7 @@ void Trainer::step(StepKind kind, const Batch& batch) {
   const Programs::Loan ready = program(kind, batch);
   const Emptied emptied{inputs_};
   put_inputs(batch);
+  check_indices(ready->ranges, inputs_);
   outputs_.resize(ready->watching == NanWatching::off ? 1 : 2);
   ready->program.run(inputs_, outputs_);
   last_loss_ = outputs_[0].item();
@@ -401,7 +415,9 @@ NonFinite Trainer::find_nonfinite(const Batch& batch) {
 std::vector<Tensor> Trainer::predict(std::span<const Tensor> x) {
   const InUse::Turn turn(in_use_, "predict", kOneAtATime);
   const Batch batch{{x.begin(), x.end()}, {}, {}};
-  return program(StepKind::predict, batch)->program(x);
+  const Programs::Loan ready = program(StepKind::predict, batch);
+  check_indices(ready->ranges, x);
+  return ready->program(x);
 }
 
 Logs Trainer::logs() const { return objective_ ? objective_->logs() : Logs{{"loss", 0.0}}; }

@@ -12,6 +12,7 @@
 #include "exec/choices.h"
 #include "exec/kept.h"
 #include "layers/base/functional.h"
+#include "layers/base/index_ranges.h"
 #include "memory/budget.h"
 #include "memory/in_use.h"
 #include "plimsoll/model.h"
@@ -65,6 +66,8 @@ class Trainer {
   explicit Trainer(Layer network);
   void compile(const CompileArgs& args);
   bool compiled() const { return optimizer_ != nullptr; }
+  // Its layers are others now: what was made for the old ones goes, the optimizer's state with it.
+  void network_changed();
 
   // One step over the batch. Throws before anything is changed if the batch does not fit the model.
   void step(StepKind kind, const Batch& batch);
@@ -114,6 +117,7 @@ class Trainer {
     BatchTypes types;
     NanWatching watching;
     Program program;
+    std::vector<IndexRange> ranges;
     int64_t bytes() const;  // that giving it up brings
   };
   using Programs = Kept<Ready>;

@@ -54,6 +54,39 @@ Family family_of(const Configurable& object) {
   fail(ErrorKind::internal, object.class_name(), "belongs to no family of objects that have configs");
 }
 
+// The hard_sigmoid of Keras 1 and 2, 0.2 x + 0.5, is in files what Keras 3 can read: its own, of 1.2 x.
+constexpr const char* kOldHardSigmoid = "hard_sigmoid_keras2";
+Json old_hard_sigmoid() {
+  const auto layer = [](std::string_view class_name, Json config) {
+    return Json{{"module", "keras.layers"},
+                {"class_name", class_name},
+                {"config", std::move(config)},
+                {"registered_name", nullptr}};
+  };
+  const Json parts =
+      Json::array({layer("Rescaling", {{"name", "times_1_2"}, {"scale", 1.2}, {"offset", 0.0}}),
+                   layer("Activation", {{"name", "hard_sigmoid"}, {"activation", "hard_sigmoid"}})});
+  return layer("Pipeline", {{"name", kOldHardSigmoid}, {"layers", parts}});
+}
+bool is_old_hard_sigmoid(const Json& j) {
+  const auto config_of = [](const Json& layer) {
+    return layer.is_object() ? layer.value("config", Json()) : Json();
+  };
+  const Json config = config_of(j);
+  if (!config.is_object() || text_of(config, "name") != kOldHardSigmoid || !config.contains("layers"))
+    return false;
+  const Json& parts = config["layers"];
+  if (!parts.is_array() || parts.size() != 2) return false;
+  const Json first = config_of(parts[0]), second = config_of(parts[1]);
+  return first.is_object() && second.is_object() && first.value("scale", Json()) == 1.2 &&
+         first.value("offset", Json()) == 0.0 && text_of(second, "activation") == "hard_sigmoid";
+}
+
+[[noreturn]] void refuse_quantized(const std::string& place, std::string_view mode) {
+  fail(ErrorKind::unsupported, place, "is quantized (", mode,
+       "), which is not here: save the model in Python as it was before model.quantize()");
+}
+
 class Reader final : public Fields {
  public:
   Reader(std::string place, const Json& config, const ConfigHooks& hooks)
@@ -72,7 +105,9 @@ class Reader final : public Fields {
     const Json* j = find(name);
     if (j == nullptr) return;
     const bool activation = name.ends_with("activation");
-    if (activation && is_layer(*j))
+    if (activation && is_old_hard_sigmoid(*j))
+      value = kOldHardSigmoid;
+    else if (activation && is_layer(*j))
       value = object_to_json(*object_from_json(Family::layer, *j, hooks_), hooks_).dump();
     else if (!j->is_null())
       value = string(name, *j);
@@ -127,8 +162,12 @@ class Reader final : public Fields {
   using Fields::operator();
   void refused(std::string_view name) override {
     const Json* j = find(name);
-    if (j != nullptr && !j->is_null())
-      fail(ErrorKind::unsupported, place_, "the argument '", name, "' is not supported");
+    if (j == nullptr || j->is_null()) return;
+    const Json* policy = name == "quantization_config" ? find("dtype") : nullptr;
+    if (policy != nullptr && policy->is_object() && policy->contains("config") &&
+        (*policy)["config"].is_object())
+      refuse_quantized(place_, text_of((*policy)["config"], "mode"));
+    fail(ErrorKind::unsupported, place_, "the argument '", name, "' is not supported");
   }
   bool reading() const override { return true; }
   bool has_object(std::string_view name) const override {
@@ -241,6 +280,7 @@ class Writer final : public Fields {
   void operator()(std::string_view name, int64_t& value) override { set(name, value); }
   void operator()(std::string_view name, double& value) override { set(name, value); }
   void operator()(std::string_view name, std::string& value) override {
+    if (name.ends_with("activation") && value == kOldHardSigmoid) return set(name, old_hard_sigmoid());
     set(name, name.ends_with("activation") && is_activation_layer(value) ? Json::parse(value) : Json(value));
   }
   void operator()(std::string_view name, Ints& value) override {
@@ -302,7 +342,13 @@ Json keras_object(std::string_view module, std::string_view class_name, Json con
 
 std::string policy_from_json(const std::string& place, const Json& j) {
   if (j.is_null()) return {};
-  if (j.is_string()) return j.get<std::string>();
+  if (j.is_string()) {
+    if (const std::string name = j.get<std::string>(); name.find("_from_") != std::string::npos)
+      refuse_quantized(place, name);
+    return j.get<std::string>();
+  }
+  if (j.is_object() && j.contains("config") && j["config"].is_object() && j["config"].contains("mode"))
+    refuse_quantized(place, text_of(j["config"], "mode"));
   if (j.is_object() && text_of(j, "class_name") == "DTypePolicy" && j.contains("config") &&
       j["config"].is_object()) {
     if (std::string name = text_of(j["config"], "name"); !name.empty()) return name;

@@ -142,7 +142,13 @@ void Network::visit_inner(const std::function<void(std::string_view, const Layer
   for (const Layer& layer : layers()) visit(layer->name(), layer);
 }
 
+const std::vector<std::string>& Network::output_keys() const {
+  static const std::vector<std::string> none;
+  return none;
+}
+
 std::vector<std::string> Network::output_names() const {
+  if (!output_keys().empty()) return output_keys();
   std::vector<std::string> names;
   for (const Symbol& y : outputs()) {
     const std::string& base = y.call()->layer->name();
@@ -157,6 +163,7 @@ std::vector<std::string> Network::output_names() const {
 void Functional::set(std::vector<Symbol> inputs, std::vector<Symbol> outputs) {
   inputs_ = std::move(inputs);
   outputs_ = std::move(outputs);
+  output_keys_.clear();
   require(!inputs_.empty() && !outputs_.empty(), "model", "expected at least one input and one output");
   for (const std::vector<Symbol>* list : {&inputs_, &outputs_}) {
     for (const Symbol& x : *list)
@@ -230,6 +237,14 @@ void SequentialLayer::add(const Layer& layer) {
   }
   layers_.push_back(layer);
   names_.insert(layer->name());
+}
+
+void SequentialLayer::pop() {
+  require(!layers_.empty() && dynamic_cast<const InputLayer*>(layers_.back().get()) == nullptr, name(),
+          "pop(): there is no layer to take away");
+  if (!outputs_.empty()) outputs_ = std::vector<Symbol>(outputs_[0].call()->inputs);
+  names_.erase(layers_.back()->name());
+  layers_.pop_back();
 }
 
 }  // namespace plimsoll

@@ -22,8 +22,10 @@ class Network : public LayerBase {
   virtual const std::vector<Symbol>& outputs() const = 0;
   // In files a layer inside is named by its place: Keras's "layers/dense_1".
   void visit_inner(const std::function<void(std::string_view, const Layer&)>& visit) const override;
-  // One name per output: its layer's, with a number where that is not enough.
+  // One name per output: its key, or its layer's name with a number where that is not enough.
   std::vector<std::string> output_names() const;
+  // Of a model whose outputs are a dict in Python, in the order of outputs(); else none.
+  virtual const std::vector<std::string>& output_keys() const;
 
  protected:
   // What was given, as the inputs want it: cast to their dtypes, with a last axis of one added or taken away
@@ -40,6 +42,9 @@ class Functional final : public Network {
   // Throws Error{invalid_argument} if an output depends on an input, or on another result of a call whose
   // result is an input, that is not listed.
   void set(std::vector<Symbol> inputs, std::vector<Symbol> outputs);
+  // Requires: none, or one for each output.
+  void set_output_keys(std::vector<std::string> keys) { output_keys_ = std::move(keys); }
+  const std::vector<std::string>& output_keys() const override { return output_keys_; }
   std::string_view class_name() const override { return "Functional"; }
   std::vector<Tensor> call_many(Scope& s, std::span<const Tensor> xs) override;
 
@@ -55,6 +60,7 @@ class Functional final : public Network {
   void check_known(const Symbol& x) const;
 
   std::vector<Symbol> inputs_, outputs_;
+  std::vector<std::string> output_keys_;
   std::vector<std::shared_ptr<const LayerCall>> calls_;
   std::vector<Layer> layers_;
 };
@@ -64,6 +70,7 @@ class SequentialLayer final : public Network {
   std::string_view class_name() const override { return "Sequential"; }
   std::vector<Tensor> call_many(Scope& s, std::span<const Tensor> xs) override;
   void add(const Layer& layer);
+  void pop();
 
   const std::vector<Layer>& layers() const override { return layers_; }
   const std::vector<Symbol>& inputs() const override { return inputs_; }

@@ -19,15 +19,18 @@ bool is_operation(const Json& layer) { return text_of(layer, "module").find(".op
 std::string module_of_operation(std::string_view class_name) {
   constexpr std::pair<std::string_view, std::string_view> kModules[] = {
       {"nn",
-       " AdaptiveAveragePool AdaptiveMaxPool AveragePool BatchNorm Celu Conv DepthToSpace DepthwiseConv "
-       "DotProductAttention Elu Gelu Glu HardShrink HardSigmoid HardSilu HardTanh LayerNorm LeakyRelu "
-       "LogSigmoid LogSoftmax MaxPool MultiHot Normalize OneHot RMSNorm Relu Relu6 Selu SeparableConv "
-       "Sigmoid Silu SoftShrink Softmax Softplus Softsign SpaceToDepth SparsePlus SparseSigmoid Sparsemax "
-       "Squareplus TanhShrink Threshold "},
-      {"math", " Erf Erfc Erfinv Logsumexp Rsqrt TopK "},
-      {"core", " Cast ConvertToTensor Slice StopGradient Unstack "},
-      {"linalg", " Det Inv Norm "},
-      {"image", " CropImages ExtractPatches HSVToRGB PadImages RGBToGrayscale RGBToHSV Resize "}};
+       " AdaptiveAveragePool AdaptiveMaxPool AveragePool BatchNorm BinaryCrossentropy CategoricalCrossentropy "
+       "Celu Conv DepthToSpace DepthwiseConv DotProductAttention Elu Gelu Glu HardShrink HardSigmoid HardSilu "
+       "HardTanh LayerNorm LeakyRelu LogSigmoid LogSoftmax MaxPool Moments MultiHot Normalize OneHot PSNR Polar "
+       "RMSNorm Relu Relu6 Selu SeparableConv Sigmoid Silu SoftShrink Softmax Softplus Softsign SpaceToDepth "
+       "SparseCategoricalCrossentropy SparsePlus SparseSigmoid Sparsemax Squareplus TanhShrink Threshold Unfold "},
+      {"math",
+       " CDist Erf Erfc Erfinv ExtractSequences FFT FFT2 IFFT2 IRFFT InTopK Logdet Logsumexp RFFT Rsqrt STFT "
+       "SegmentMax SegmentMin SegmentProd SegmentSum TopK ViewAsComplex ViewAsReal "},
+      {"core", " Cast ConvertToTensor SaturateCast Scatter ScatterUpdate Slice SliceUpdate StopGradient Unstack "},
+      {"linalg", " Cholesky CholeskyInverse Det Eigh Inv LuFactor Norm Pinv Qr SVD Solve SolveTriangular "},
+      {"image",
+       " AffineTransform CropImages ExtractPatches GaussianBlur HSVToRGB PadImages RGBToGrayscale RGBToHSV Resize "}};
   const std::string word = concat(" ", class_name, " ");
   for (const auto& [module, classes] : kModules) {
     if (classes.find(word) != std::string_view::npos) return concat("keras.src.ops.", module);

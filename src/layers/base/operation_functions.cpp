@@ -65,7 +65,15 @@ Tensor normalize(const Operands& o) {
   const Tensor x = to_float(x_of(o));
   const Ints axes = o.option(1, "axis") ? o.ints(1, "axis") : Ints{-1};
   const double epsilon = o.real(3, "epsilon", 1e-7);
-  if (o.real(2, "order", 2) != 2) unsupported(o, "normalize of another order than 2");
+  const double order = o.real(2, "order", 2);
+  if (order != 2) {
+    if (!(order > 0)) o.missing("order");
+    const Tensor size = std::isinf(order) ? max(absolute(x), axes, true)
+                        : order == 1      ? sum(absolute(x), axes, true)
+                                          : power(sum(power(absolute(x), scalar_like(x, order)), axes, true),
+                                                  scalar_like(x, 1 / order));
+    return divide(x, maximum(size, scalar_like(size, epsilon)));
+  }
   const Tensor scale = rsqrt(sum(square(x), axes, true));
   return multiply(x, minimum(scale, scalar_like(scale, 1 / epsilon)));
 }
@@ -406,14 +414,15 @@ const ManyFunctions& usual_many_functions() {
 
 Function function_of(std::string_view class_name) {
   for (const auto table : {usual_functions, number_functions, statistic_functions, layout_functions,
-                           image_functions, network_functions}) {
+                           image_functions, network_functions, rare_functions, algebra_functions}) {
     if (const auto found = table().find(class_name); found != table().end()) return found->second;
   }
   return nullptr;
 }
 // Those of several results.
 ManyFunction many_function_of(std::string_view class_name) {
-  for (const auto table : {usual_many_functions, split_functions}) {
+  for (const auto table :
+       {usual_many_functions, split_functions, rare_many_functions, algebra_many_functions}) {
     if (const auto found = table().find(class_name); found != table().end()) return found->second;
   }
   return nullptr;

@@ -149,6 +149,21 @@ Tensor norm_of(const Operands& o) {
   if (of_vectors && *order == 1) return sum(absolute(x), axes, keep);
   if (of_vectors && order->is_number() && std::isinf(order->get<double>()))
     return order->get<double>() > 0 ? max(absolute(x), axes, keep) : min(absolute(x), axes, keep);
+  if (axes.size() == 2 &&
+      order->is_number()) {  // of matrices: the largest or smallest sum of a column or row
+    const double ord = order->get<double>();
+    const int row = from_front(o, axes[0], x.rank()), column = from_front(o, axes[1], x.rank());
+    if (std::abs(ord) == 1 || std::isinf(ord)) {
+      const int summed = std::isinf(ord) ? column : row, other = std::isinf(ord) ? row : column;
+      const Tensor sums = sum(absolute(x), {summed}, true);
+      const Tensor y = ord > 0 ? max(sums, {other}, true) : min(sums, {other}, true);
+      return keep ? y : sum(y, {row, column});
+    }
+  }
+  if (of_vectors && order->is_number() && order->get<double>() != 0) {
+    const double ord = order->get<double>();
+    return power(sum(power(absolute(x), scalar_like(x, ord)), axes, keep), scalar_like(x, 1 / ord));
+  }
   unsupported(o, "a norm of the ord " + order->dump());
 }
 

@@ -19,6 +19,10 @@ const Functions& statistic_functions();  // operation_statistics.cpp
 const Functions& layout_functions();     // operation_layouts.cpp
 const ManyFunctions& split_functions();  // operation_layouts.cpp
 const Functions& image_functions();      // operation_images.cpp
+const Functions& rare_functions();       // operation_rare.cpp
+const ManyFunctions& rare_many_functions();
+const Functions& algebra_functions();    // operation_algebra.cpp
+const ManyFunctions& algebra_many_functions();
 const Functions& network_functions();    // operation_networks.cpp
 
 }  // namespace plimsoll::operation

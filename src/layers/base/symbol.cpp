@@ -1,7 +1,9 @@
 // Symbols: what a layer makes of symbolic inputs is found by tracing it alone, on sizes made up for those not
 // known.
 #include <algorithm>
+#include <ostream>
 
+#include "layers/base/functional.h"
 #include "layers/base/input_layer.h"
 #include "layers/base/trace.h"
 #include "plimsoll/error.h"
@@ -97,6 +99,27 @@ const std::shared_ptr<const LayerCall>& Symbol::call() const {
 const SymbolShape& Symbol::shape() const { return output_of(*call(), index_).shape; }
 DType Symbol::dtype() const { return output_of(*call(), index_).dtype; }
 
+std::ostream& operator<<(std::ostream& out, const SymbolShape& shape) { return out << text_of(shape); }
+
+std::shared_ptr<const LayerCall> LayerBase::first_call() const {
+  std::shared_ptr<const LayerCall> call = first_call_.lock();
+  require(call != nullptr, name_, "has no input or output: it was not called in a model yet");
+  return call;
+}
+
+Symbol LayerBase::input() const {
+  const std::shared_ptr<const LayerCall> call = first_call();
+  if (call->inputs.empty()) return {call, 0};  // an Input
+  require(call->inputs.size() == 1, name_, "has ", call->inputs.size(), " inputs, not one");
+  return call->inputs[0];
+}
+
+Symbol LayerBase::output() const {
+  const std::shared_ptr<const LayerCall> call = first_call();
+  require(call->outputs.size() == 1, name_, "has ", call->outputs.size(), " outputs, not one");
+  return {call, 0};
+}
+
 LayerBase& Layer::operator*() const {
   require(layer_ != nullptr, "layer",
           "expected a layer, got none (a default-constructed handle, or one that ", "was moved away)");
@@ -116,6 +139,7 @@ std::vector<Symbol> Layer::outputs(const std::vector<Symbol>& xs, const CallOpti
     require(x.defined(), layer_->name(), "expected a defined '", name, "', got an undefined symbol");
   auto call = std::make_shared<LayerCall>(LayerCall{*this, xs, options, {}});
   infer_outputs(*call);
+  if (layer_->first_call_.expired()) layer_->first_call_ = call;
   std::vector<Symbol> ys;
   for (size_t i = 0; i < call->outputs.size(); ++i) ys.emplace_back(call, i);
   return ys;
@@ -138,6 +162,7 @@ std::vector<Tensor> InputLayer::call_many(Scope&, std::span<const Tensor> xs) {
 Symbol symbol_of(const Layer& input) {
   const auto& layer = dynamic_cast<const InputLayer&>(*input);
   auto call = std::make_shared<LayerCall>(LayerCall{input, {}, {}, {{layer.batch_shape, layer.dtype}}});
+  input->first_call_ = call;
   return {std::move(call), 0};
 }
 
