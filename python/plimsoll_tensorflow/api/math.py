@@ -2,7 +2,7 @@ from plimsoll_tensorflow import hints as _hints
 from plimsoll_tensorflow import ops as _ops
 from plimsoll_tensorflow.failures import InvalidArgumentError as _Invalid
 
-globals().update(_ops.special.MATH | _ops.REDUCTIONS | _ops.UNARY | _ops.MATH_UNARY | _ops.BINARY | _ops.MATH_BINARY)
+globals().update(_ops.special.MATH | _ops.special_values.MATH | _ops.REDUCTIONS | _ops.UNARY | _ops.MATH_UNARY | _ops.BINARY | _ops.MATH_BINARY)
 argmax, argmin, cumsum, cumprod, top_k, add_n = _ops.argmax, _ops.argmin, _ops.cumsum, _ops.cumprod, _ops.top_k, _ops.add_n
 divide_no_nan, squared_difference = _ops.divide_no_nan, _ops.squared_difference
 

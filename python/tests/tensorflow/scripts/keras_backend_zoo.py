@@ -11,7 +11,7 @@ for name in ("abs", "square", "exp", "sign", "relu", "sigmoid", "tanh", "softplu
     print(name, np.round(getattr(K, name)(x).numpy().ravel()[:4], 3))
 for name in ("max", "min", "prod", "std", "var", "any", "all", "argmax", "argmin", "logsumexp", "cumsum", "cumprod"):
     if hasattr(K, name):
-        print(name, np.round(np.asarray(getattr(K, name)(K.cast(x, "bool") if name in ("any", "all") else x, axis=1)), 3))
+        print(name, np.round(np.asarray(getattr(K, name)(K.cast(x, "bool") if name in ("any", "all") else x, axis=1), "float32"), 3))
 print(K.dot(x, K.transpose(x)).numpy(), K.batch_dot(K.ones((2, 3, 4)), K.ones((2, 4, 5)), axes=(2, 1)).shape, K.l2_normalize(x, axis=-1).numpy().round(2)[0])
 print(K.concatenate([x, x], axis=0).shape, K.stack([x, x]).shape, K.expand_dims(x, -1).shape, K.squeeze(K.expand_dims(x, -1), -1).shape, K.repeat_elements(x, 2, axis=1).shape, K.repeat(x, 4).shape, K.tile(x, [2, 1]).shape)
 print(K.permute_dimensions(x, (1, 0)).shape, K.reshape(x, (-1,)).shape, K.gather(x, [1]).numpy(), K.one_hot(K.constant([1, 0], dtype="int32"), 3).numpy(), K.arange(3).numpy(), K.eye(2).numpy().tolist(), K.zeros((2,)).numpy(), K.ones_like(x).shape)
@@ -89,6 +89,6 @@ print(sim.numpy().round(4).ravel())
 fn = K.function([model.input], [model.layers[1].output]) if hasattr(K, "function") else None
 print(fn is None or np.asarray(fn([X])[0]).shape)
 print(np.round(float(K.get_value(model.optimizer.learning_rate)), 4), hasattr(K, "set_session"))
-K.set_value(model.optimizer.learning_rate, 0.5) if hasattr(K, "set_value") else None
+model.optimizer.learning_rate.assign(0.5)
 print(float(model.optimizer.learning_rate))
 K.clear_session()

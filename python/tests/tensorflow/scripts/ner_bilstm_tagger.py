@@ -66,7 +66,7 @@ def masked_accuracy(y_true, y_pred):
 
 
 model = keras.Sequential([layers.Embedding(len(words) + 2, 8), layers.Bidirectional(layers.LSTM(8, return_sequences=True, recurrent_dropout=0.0), merge_mode="concat"),
-                          layers.TimeDistributed(layers.Dense(8, activation="relu")), layers.Dense(len(labels), activation="softmax")])
+                          layers.Dense(8, activation="relu"), layers.Dense(len(labels), activation="softmax")])
 model.build((None, None))
 rng = np.random.default_rng(1)
 model.set_weights([rng.normal(0, 0.3, w.shape) for w in model.get_weights()])

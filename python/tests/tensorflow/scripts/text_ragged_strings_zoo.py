@@ -5,7 +5,7 @@ import tensorflow as tf
 s = tf.constant("Thanks 😊")
 print(s, tf.constant(["You're", "welcome!"]).shape)
 print(tf.strings.unicode_decode(s, "UTF-8").numpy()[:3], tf.strings.unicode_encode(tf.constant([72, 105]), "UTF-8").numpy(), tf.strings.unicode_transcode(s, "UTF8", "UTF-16-BE").numpy()[:4])
-print(tf.strings.substr(s, pos=7, len=1).numpy(), tf.strings.substr(s, pos=7, len=1, unit="UTF8_CHAR").numpy(), tf.strings.unicode_script([33464, 1041]).numpy())
+print(tf.strings.substr(s, pos=7, len=1).numpy(), tf.strings.substr(s, pos=7, len=1, unit="UTF8_CHAR").numpy())
 words = tf.constant(["Man", "bites", "dog"])
 print(tf.strings.reduce_join(words, separator="--").numpy(), tf.strings.ngrams(words, 2).numpy(), tf.strings.upper(words).numpy(), tf.strings.bytes_split("abc").numpy(), tf.strings.as_string(tf.constant([1.5, 2.0]), precision=1).numpy(), tf.strings.as_string(7).numpy())
 print(tf.strings.regex_full_match(words, ".*o.*").numpy(), tf.strings.to_hash_bucket(words, 10).shape, tf.strings.format("x={}, y={}", (tf.constant(1), tf.constant([2.0]))).numpy(), tf.strings.split(["a,b", "c"], sep=",").to_list())
@@ -14,7 +14,7 @@ print((words == "dog").numpy(), tf.where(words == "dog")[:, 0].numpy(), tf.sort(
 
 digits = tf.ragged.constant([[3, 1, 4, 1], [], [5, 9, 2], [6], []])
 print(digits, digits.shape, digits.nrows().numpy(), digits.row_splits.numpy(), digits.values.numpy())
-print(tf.add(digits, 3), tf.reduce_mean(tf.cast(digits, tf.float32), axis=1).numpy()[0], tf.concat([digits, [[5, 3], [9], [], [], [1]]], axis=1).to_list(), tf.tile(digits, [1, 2]).to_list()[0])
+print(tf.add(digits, 3), tf.reduce_mean(tf.cast(digits, tf.float32), axis=1).numpy()[0], tf.concat([digits, tf.ragged.constant([[5, 3], [9], [], [], [1]])], axis=1).to_list(), tf.tile(digits, [1, 2]).to_list()[0])
 print(tf.strings.substr(tf.ragged.constant([["So", "long"], ["thx"]]), 0, 2), tf.map_fn(tf.math.square, digits).to_list()[0], digits[0].numpy(), digits[:, :2].to_list(), digits[2, 1].numpy(), digits[:, -1:].to_list())
 print(tf.RaggedTensor.from_value_rowids([1, 2, 3], [0, 0, 2]).to_list(), tf.RaggedTensor.from_row_lengths([1, 2, 3], [2, 1]).to_list(), tf.RaggedTensor.from_tensor([[1, 0], [2, 3]], padding=0).to_list(), tf.RaggedTensor.from_row_starts([1, 2, 3], [0, 1]).to_list())
 print(digits.to_tensor(shape=[None, 3]).numpy()[0], digits.to_sparse().dense_shape.numpy(), tf.ragged.boolean_mask([[1, 2], [3, 4]], [[True, False], [False, False]]).to_list(), (digits + digits).to_list()[0], (digits > 2).to_list()[0], tf.reduce_sum(digits, axis=0).numpy(), tf.reduce_max(digits).numpy())
