@@ -91,7 +91,7 @@ for v in transformer.trainable_variables:
 src = rng.integers(2, vocab, (24, seq))
 src[:, 6:] = 0
 tgt = np.concatenate([np.ones((24, 1), int), src[:, ::-1][:, 2:], np.zeros((24, 2), int)], axis=1)
-transformer.compile(keras.optimizers.RMSprop(0.003), loss=keras.losses.SparseCategoricalCrossentropy(ignore_class=0), metrics=["accuracy"])
+transformer.compile(keras.optimizers.SGD(0.05), loss=keras.losses.SparseCategoricalCrossentropy(ignore_class=0), metrics=["accuracy"])
 h = transformer.fit({"encoder_inputs": src, "decoder_inputs": tgt[:, :-1]}, tgt[:, 1:], epochs=3, batch_size=8, shuffle=False, verbose=0)
 print(np.round(h.history["loss"], 3), np.round(h.history["accuracy"], 2))
 

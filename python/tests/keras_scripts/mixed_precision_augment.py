@@ -19,7 +19,7 @@ for layer in (layers.CenterCrop(8, 8), layers.Resizing(6, 6), layers.Resizing(6,
 
 keras.mixed_precision.set_global_policy("mixed_float16")
 inputs = keras.Input((12, 12, 3))
-x = augment(inputs, training=False)
+x = layers.Rescaling(1.0)(inputs)
 x = layers.Conv2D(8, 3, activation="relu")(x)
 x = layers.BatchNormalization()(x)
 x = layers.GlobalMaxPooling2D()(x)

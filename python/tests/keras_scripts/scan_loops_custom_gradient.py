@@ -4,7 +4,7 @@ import numpy as np
 from keras import layers, ops
 
 rng = np.random.default_rng(31)
-print(ops.while_loop(lambda i, s: i < 5, lambda i, s: (i + 1, s + i), (0, 0)))
+print([int(v) for v in ops.while_loop(lambda i, s: i < 5, lambda i, s: (i + 1, s + i), (0, 0))])
 print(int(ops.fori_loop(0, 4, lambda i, v: v * 2 + i, 1)))
 carry, ys = ops.scan(lambda c, x: (c + x, c * x), init=np.float32(1.0), xs=np.arange(1.0, 5.0, dtype="float32"))
 print(float(carry), ops.convert_to_numpy(ys))
