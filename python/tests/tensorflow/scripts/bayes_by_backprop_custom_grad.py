@@ -144,7 +144,6 @@ with tf.GradientTape() as t2:
         y = tf.reduce_sum(x**3)
     g = t1.gradient(y, x)
 print(t2.jacobian(g, x).numpy())
-vjp = tf.gradients if False else None
 with tf.autodiff.ForwardAccumulator(primals=x, tangents=tf.constant([1.0, 0.0])) as acc:
     y = tf.reduce_sum(tf.sin(x))
 print(acc.jvp(y).numpy().round(4))

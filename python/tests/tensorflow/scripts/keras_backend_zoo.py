@@ -86,8 +86,7 @@ for loss in (root_mean_squared_error, tversky_loss, weighted_bce(0.5, 2.0)):
     print({k: np.round(v, 2).tolist() for k, v in h.history.items() if k != "acc"})
 sim = Lambda(lambda t: K.exp(-K.sum(K.abs(t[0] - t[1]), axis=1, keepdims=True)))([x, x * 2])
 print(sim.numpy().round(4).ravel())
-fn = K.function([model.input], [model.layers[1].output]) if hasattr(K, "function") else None
-print(fn is None or np.asarray(fn([X])[0]).shape)
+print(not hasattr(K, "function"))
 print(np.round(float(K.get_value(model.optimizer.learning_rate)), 4), hasattr(K, "set_session"))
 model.optimizer.learning_rate.assign(0.5)
 print(float(model.optimizer.learning_rate))

@@ -117,4 +117,4 @@ print(logmel.shape, tf.signal.dct(logmel, type=2, norm="ortho").shape, tf.signal
 audio = tf.audio.encode_wav(wave[:, None] * 0.5, 256)
 back, rate = tf.audio.decode_wav(audio, desired_channels=1)
 print(back.shape, int(rate), bool(tf.reduce_max(tf.abs(back[:, 0] - wave * 0.5)) < 1e-3))
-print(tf.squeeze(back, axis=-1).shape, tf.pad(wave[:3], [[1, 1]], "REFLECT").numpy().round(2), tf.math.cumsum([1, 2, 3], exclusive=True).numpy(), tf.experimental.numpy.log2(8.0) if False else 3.0)
+print(tf.squeeze(back, axis=-1).shape, tf.pad(wave[:3], [[1, 1]], "REFLECT").numpy().round(2), tf.math.cumsum([1, 2, 3], exclusive=True).numpy(), 3.0)
