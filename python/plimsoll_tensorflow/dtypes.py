@@ -161,7 +161,16 @@ def _refused(name):
     return type(name, (), {"__init__": refuse})
 
 
-SparseTensorSpec, RaggedTensorSpec, IndexedSlices = map(_refused, ("SparseTensorSpec", "RaggedTensorSpec", "IndexedSlices"))
+SparseTensorSpec, RaggedTensorSpec = map(_refused, ("SparseTensorSpec", "RaggedTensorSpec"))
+
+
+class IndexedSlices:
+    """Rows and where they belong, for Variable.scatter_add and its kin; no gradient is one here."""
+
+    def __init__(self, values, indices, dense_shape=None):
+        self.values, self.indices, self.dense_shape = values, indices, dense_shape
+
+    dtype = property(lambda self: self.values.dtype)
 
 
 class TypeSpec:

@@ -169,3 +169,46 @@ class Example:
         made = cls()
         made.ParseFromString(data)
         return made
+
+
+class FeatureList:
+    def __init__(self, feature=()):
+        self.feature = list(feature)
+
+    def encoded(self):
+        return b"".join(_field(1, f.encoded()) for f in self.feature)
+
+    @classmethod
+    def decoded(cls, data):
+        return cls(Feature.decoded(payload) for number, _, payload in fields(data) if number == 1)
+
+
+class FeatureLists:
+    def __init__(self, feature_list=None):
+        self.feature_list = dict(feature_list or {})
+
+
+class SequenceExample:
+    """SequenceExample{1: Features context, 2: FeatureLists{1: map<string, FeatureList>}}."""
+
+    def __init__(self, context=None, feature_lists=None):
+        self.context, self.feature_lists = context or Features(), feature_lists or FeatureLists()
+
+    def SerializeToString(self, deterministic=None):
+        lists = (_field(1, _field(1, key.encode()) + _field(2, found.encoded())) for key, found in sorted(self.feature_lists.feature_list.items()))
+        return Example(self.context).SerializeToString() + _field(2, b"".join(lists))
+
+    def ParseFromString(self, data):
+        self.context, self.feature_lists = Features(), FeatureLists()
+        for number, _, payload in fields(data):
+            for _, _, entry in fields(payload) if number in (1, 2) else ():
+                parts = {n: value for n, _, value in fields(entry)}
+                into, kind = (self.context.feature, Feature) if number == 1 else (self.feature_lists.feature_list, FeatureList)
+                into[parts.get(1, b"").decode()] = kind.decoded(parts.get(2, b""))
+        return len(data)
+
+    @classmethod
+    def FromString(cls, data):
+        made = cls()
+        made.ParseFromString(data)
+        return made

@@ -1,4 +1,6 @@
 """tf.image's functions on boxes (y1, x1, y2, x2): suppression, crops, drawing."""
+import collections
+
 import numpy as np
 from keras import ops as k
 
@@ -21,6 +23,56 @@ def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5, score
         if len(kept) == int(np.asarray(max_output_size)) or scores[i] <= score_threshold:
             break
         if not kept or _overlap(boxes[i], boxes[kept]).max() <= iou_threshold:
+            kept.append(i)
+    return to_tensor(np.asarray(kept, "int32"))
+
+
+def non_max_suppression_with_scores(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=float("-inf"), soft_nms_sigma=0.0, name=None):
+    if soft_nms_sigma:
+        raise NotImplementedError(f"[tf.image.non_max_suppression_with_scores] expected soft_nms_sigma=0, got {soft_nms_sigma}")
+    kept = non_max_suppression(boxes, scores, max_output_size, iou_threshold, score_threshold)
+    return kept, k.take(tensor(scores), kept, 0)
+
+
+def non_max_suppression_padded(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=float("-inf"), pad_to_max_output_size=False,
+                               name=None, sorted_input=False, canonicalized_coordinates=False, tile_size=512):
+    most = int(np.asarray(max_output_size))
+    kept = np.asarray(non_max_suppression(boxes, scores, most, iou_threshold, score_threshold))
+    padded = np.pad(kept, (0, most - len(kept))) if pad_to_max_output_size else kept
+    return to_tensor(padded), to_tensor(np.int32(len(kept)))
+
+
+CombinedNonMaxSuppression = collections.namedtuple("CombinedNonMaxSuppression", "nmsed_boxes nmsed_scores nmsed_classes valid_detections")
+
+
+def combined_non_max_suppression(boxes, scores, max_output_size_per_class, max_total_size, iou_threshold=0.5, score_threshold=float("-inf"),
+                                 pad_per_class=False, clip_boxes=True, name=None):
+    """Class by class, then the best of all. boxes: (batch, count, 1 or classes, 4), scores: (batch, count, classes)."""
+    boxes, scores = np.asarray(tensor(boxes)), np.asarray(tensor(scores))
+    per_class, classes = int(np.asarray(max_output_size_per_class)), scores.shape[2]
+    most = min(int(np.asarray(max_total_size)), per_class * classes) if pad_per_class else int(np.asarray(max_total_size))
+    out = CombinedNonMaxSuppression(np.zeros((len(boxes), most, 4), "float32"), np.zeros((len(boxes), most), "float32"),
+                                    np.zeros((len(boxes), most), "float32"), np.zeros(len(boxes), "int32"))
+    for i in range(len(boxes)):
+        found = []
+        for c in range(classes):
+            own = boxes[i, :, c if boxes.shape[2] > 1 else 0]
+            kept = np.asarray(non_max_suppression(own, scores[i, :, c], per_class, iou_threshold, score_threshold))
+            found += [(float(scores[i, j, c]), c, own[j]) for j in kept]
+        found = sorted(found, key=lambda f: -f[0])[:most]
+        out.valid_detections[i] = len(found)
+        for place, (score, c, box) in enumerate(found):
+            out.nmsed_boxes[i, place] = np.clip(box, 0, 1) if clip_boxes else box
+            out.nmsed_scores[i, place], out.nmsed_classes[i, place] = score, c
+    return CombinedNonMaxSuppression(*map(to_tensor, out))
+
+
+def non_max_suppression_overlaps(overlaps, scores, max_output_size, overlap_threshold=0.5, score_threshold=float("-inf"), name=None):
+    overlaps, scores, kept = np.asarray(tensor(overlaps)), np.asarray(tensor(scores)), []
+    for i in np.argsort(-scores, kind="stable"):
+        if len(kept) == int(np.asarray(max_output_size)) or scores[i] <= score_threshold:
+            break
+        if not kept or overlaps[i, kept].max() <= overlap_threshold:
             kept.append(i)
     return to_tensor(np.asarray(kept, "int32"))
 

@@ -14,6 +14,7 @@ METHODS = ("bilinear", "nearest", "bicubic", "lanczos3", "lanczos5", "area")
 
 class ResizeMethod:
     BILINEAR, NEAREST_NEIGHBOR, BICUBIC, LANCZOS3, LANCZOS5, AREA = METHODS
+    GAUSSIAN, MITCHELLCUBIC = "gaussian", "mitchellcubic"
 
 
 def _pillow():
@@ -69,6 +70,8 @@ def resize(images, size, method="bilinear", preserve_aspect_ratio=False, antiali
     if preserve_aspect_ratio:
         scale = min(height / x.shape[-3], width / x.shape[-2])
         height, width = max(1, round(x.shape[-3] * scale)), max(1, round(x.shape[-2] * scale))
+    if method in ("gaussian", "mitchellcubic"):
+        raise NotImplementedError(f"[tf.image.resize] expected a method of {METHODS}, got {method!r}")
     if method == "area":
         return k.einsum("...hwc,Hh,Ww->...HWc", backend_cast(x, "float32"), _shares(x.shape[-3], height), _shares(x.shape[-2], width))
     y = x if method == "nearest" else backend_cast(x, "float32")

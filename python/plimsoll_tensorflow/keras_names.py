@@ -50,11 +50,12 @@ def _module_getter(prefix):
 
 
 def _keep_64_bits():
-    """Keras folds 64 bits into 32 on every backend but TensorFlow's."""
+    """Keras folds 64 bits into 32 on every backend but TensorFlow's, and has integers of 32 bits where none are named (the steps an optimizer counts)."""
     from keras.src.backend.common import dtypes
     from keras_plimsoll.src.ops import _base
 
     dtypes.BIT64_TO_BIT32_DTYPE.update(int64="int64", uint64="uint64", float64="float64", complex128="complex128")
+    dtypes.PYTHON_DTYPES_MAP.update({int: "int64", "int": "int64"})
     for cached in vars(_base).values():
         getattr(cached, "cache_clear", lambda: None)()
 

@@ -4,12 +4,17 @@ import collections
 import numpy as np
 
 from plimsoll_tensorflow.dtypes import as_dtype
-from plimsoll_tensorflow.example_proto import Example, _field, _varint, fields
+from plimsoll_tensorflow.example_proto import Example, SequenceExample, _field, _varint, fields
 from plimsoll_tensorflow.ops import shape_list, tensor
+from plimsoll_tensorflow.ragged import RaggedTensor
+from plimsoll_tensorflow.sparse_tensor import SparseTensor
 from plimsoll_tensorflow.tensor import StringTensor, to_tensor
 
 FixedLenFeature = collections.namedtuple("FixedLenFeature", "shape dtype default_value", defaults=(None,))
 FixedLenSequenceFeature = collections.namedtuple("FixedLenSequenceFeature", "shape dtype allow_missing default_value", defaults=(False, None))
+VarLenFeature = collections.namedtuple("VarLenFeature", "dtype")
+RaggedFeature = collections.namedtuple("RaggedFeature", "dtype value_key partitions row_splits_dtype validate", defaults=(None, (), "int32", False))
+OF_ANY_LENGTH = (VarLenFeature, RaggedFeature)
 LISTS = {"string": "bytes_list", "float32": "float_list", "int64": "int64_list"}
 
 
@@ -20,14 +25,18 @@ def _bytes(x):
 def _array(feature, wanted, name):
     from plimsoll_tensorflow.api.errors import InvalidArgumentError
 
-    if not isinstance(wanted, (FixedLenFeature, FixedLenSequenceFeature)):
-        raise NotImplementedError(f"[tf.io.parse_example] expected tf.io.FixedLenFeature for {name!r}, got {type(wanted).__name__}: its result would "
-                                  "be sparse or ragged")
-    kind, shape = as_dtype(wanted.dtype), tuple(shape_list(wanted.shape))
+    if not isinstance(wanted, (FixedLenFeature, FixedLenSequenceFeature, *OF_ANY_LENGTH)):
+        raise NotImplementedError(f"[tf.io.parse_example] expected tf.io.FixedLenFeature, FixedLenSequenceFeature, VarLenFeature or RaggedFeature for "
+                                  f"{name!r}, got {type(wanted).__name__}")
+    if getattr(wanted, "partitions", ()):
+        raise NotImplementedError(f"[tf.io.parse_example] expected a tf.io.RaggedFeature without partitions for {name!r}")
+    kind, shape = as_dtype(wanted.dtype), tuple(shape_list(getattr(wanted, "shape", ())))
     if kind.name not in LISTS:
         raise ValueError(f"[tf.io.parse_example] expected a dtype of {list(LISTS)} for {name!r}, got {kind.name}")
     values = getattr(feature, LISTS[kind.name]).value if feature is not None else []
-    if isinstance(wanted, FixedLenSequenceFeature):
+    if isinstance(wanted, OF_ANY_LENGTH):
+        shape = (len(values),)
+    elif isinstance(wanted, FixedLenSequenceFeature):
         if feature is None and not wanted.allow_missing:
             raise InvalidArgumentError(f"Key: {name}. Feature is required but could not be found, and allow_missing is False.")
         shape = (len(values) // max(1, int(np.prod(shape))), *shape)
@@ -41,8 +50,11 @@ def _array(feature, wanted, name):
 
 
 def _example(serialized, features):
-    found = Example.FromString(_bytes(serialized)).features.feature
-    return {name: _array(found.get(name), wanted, name) for name, wanted in features.items()}
+    return _arrays(Example.FromString(_bytes(serialized)).features.feature, features)
+
+
+def _arrays(found, features):
+    return {name: _array(found.get(getattr(wanted, "value_key", None) or name), wanted, name) for name, wanted in features.items()}
 
 
 def _tensor(array):
@@ -50,12 +62,52 @@ def _tensor(array):
 
 
 def parse_single_example(serialized, features, example_names=None, name=None):
-    return {key: _tensor(array) for key, array in _example(serialized, features).items()}
+    return {key: _single(array, features[key]) for key, array in _example(serialized, features).items()}
+
+
+def _single(array, wanted):
+    if not isinstance(wanted, VarLenFeature):
+        return _tensor(array)
+    return SparseTensor(np.arange(len(array), dtype="int64")[:, None], _tensor(array), [len(array)])
+
+
+def _batch(arrays, wanted):
+    if isinstance(wanted, RaggedFeature):
+        return RaggedTensor(arrays)
+    return RaggedTensor(arrays).to_sparse() if isinstance(wanted, VarLenFeature) else _tensor(np.stack(_of_one_length(arrays, wanted)))
+
+
+def _sequence(serialized, context_features, sequence_features):
+    """(arrays of the context, for each sequence the arrays of its steps)"""
+    from plimsoll_tensorflow.api.errors import InvalidArgumentError
+
+    found = SequenceExample.FromString(_bytes(serialized))
+    lists, steps = found.feature_lists.feature_list, {}
+    for name, wanted in (sequence_features or {}).items():
+        if name not in lists and not getattr(wanted, "allow_missing", True):
+            raise InvalidArgumentError(f"Name: <unknown>, Feature list '{name}' is required but could not be found.")
+        one = wanted if isinstance(wanted, OF_ANY_LENGTH) else FixedLenFeature(wanted.shape, wanted.dtype)
+        steps[name] = [_array(step, one, name) for step in lists[name].feature] if name in lists else []
+    return _arrays(found.context.feature, context_features or {}), steps
+
+
+def _of_steps(steps, wanted):
+    kind = as_dtype(wanted.dtype)
+    if not isinstance(wanted, OF_ANY_LENGTH):
+        empty = np.zeros((0, *shape_list(wanted.shape)), object if kind == "string" else kind.as_numpy_dtype)
+        return _tensor(np.stack(steps) if steps else empty)
+    return RaggedTensor(steps) if isinstance(wanted, RaggedFeature) else RaggedTensor(steps).to_sparse()
+
+
+def parse_single_sequence_example(serialized, context_features=None, sequence_features=None, example_name=None, name=None):
+    context, sequences = _sequence(serialized, context_features, sequence_features)
+    return ({key: _single(array, context_features[key]) for key, array in context.items()},
+            {key: _of_steps(steps, sequence_features[key]) for key, steps in sequences.items()})
 
 
 def parse_example(serialized, features, example_names=None, name=None):
     rows = [_example(record, features) for record in StringTensor(serialized).array.reshape(-1)]
-    return {key: _tensor(np.stack(_of_one_length([row[key] for row in rows], features[key]))) for key in features}
+    return {key: _batch([row[key] for row in rows], features[key]) for key in features}
 
 
 def _of_one_length(arrays, wanted):

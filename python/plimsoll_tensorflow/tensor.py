@@ -26,12 +26,15 @@ def value_str(value):
     return "\n" + text if "\n" in text else text
 
 
+KINDS = ((bool, "b"), (int, "i"), (float, "f"), (complex, "c"))  # with what is made of them: numpy.float64 is a float, IntEnum an int
+
+
 def operand(self, other):
     """A number or an array takes the tensor's dtype, as in TensorFlow, unless it would lose its fraction."""
     if isinstance(other, (Tensor, BackendVariable)) or not face._is_operand(other):
         return other
     array = np.asarray(other) if not isinstance(other, (bool, int, float, complex)) else None
-    kind = array.dtype.kind if array is not None else {bool: "b", int: "i", float: "f", complex: "c"}[type(other)]
+    kind = array.dtype.kind if array is not None else next(k for t, k in KINDS if isinstance(other, t))
     fits = kind in "bi" or kind == "u" or (kind == "f" and ("float" in self.dtype or "complex" in self.dtype)) or "complex" in self.dtype
     return convert_to_tensor(other, self.dtype) if fits and self.dtype != "bool" else convert_to_tensor(other)
 
@@ -195,6 +198,23 @@ class Variable(BackendVariable):
 
     def scatter_nd_sub(self, indices, updates, name=None):
         return self._scattered(indices, -convert_to_tensor(updates), "add")
+
+    def _rows(how, sign=1):
+        def scatter(self, sparse_delta, use_locking=False, name=None):
+            places = convert_to_tensor(sparse_delta.indices)
+            return self._scattered(face.ops.expand_dims(places, -1), sign * convert_to_tensor(sparse_delta.values, self._dtype), how)
+
+        return scatter
+
+    scatter_update, scatter_add, scatter_sub = _rows(None), _rows("add"), _rows("add", -1)
+    scatter_max, scatter_min, scatter_mul = _rows("max"), _rows("min"), _rows("mul")
+    del _rows
+
+    def sparse_read(self, indices, name=None):
+        return face.ops.take(self.value, convert_to_tensor(indices), 0)
+
+    def set_shape(self, shape):
+        self.value.set_shape(shape)
 
     def _scattered(self, indices, updates, how):
         from keras import ops

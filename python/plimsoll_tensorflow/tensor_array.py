@@ -52,6 +52,14 @@ class TensorArray:
         self._rows = [cast(row, self.dtype) for row in k.unstack(tensor(value))]
         return self
 
+    def split(self, value, lengths, name=None):
+        x, at = tensor(value), 0
+        self._rows = []
+        for count in static(lengths):
+            self._rows.append(cast(x[at : at + count], self.dtype))
+            at += count
+        return self
+
     def scatter(self, indices, value, name=None):
         for index, row in zip(static(indices), k.unstack(tensor(value))):
             self.write(index, row)

@@ -1,5 +1,5 @@
 """Scripts for Keras 3 as people post them: what they print here is what they print on JAX (keras_scripts/golden, made by
-`tensorflow/forked.py jax FOLDER`), and five of them on TensorFlow, since they do what JAX cannot (a metric that is updated in call(), masks behind a step, states that
+`tensorflow/forked.py jax FOLDER`), and six of them on TensorFlow, since they do what JAX cannot (a metric that is updated in call(), masks behind a step and of metrics while it trains, states that
 predict() keeps, the power iterations of SpectralNormalization in fit())."""
 import pathlib
 import sys

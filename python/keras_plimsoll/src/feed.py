@@ -64,6 +64,9 @@ class Feed:
         elif self.shuffle:
             self.order = np.random.permutation(self.count).astype(np.int64, copy=False)
 
+    def sample(self):
+        return self.spec.unflatten([None if a is None else a[:self.batch_size] for a in self.arrays])
+
     def types(self, rows):
         return [None if a is None else (str(a.dtype), (rows, *a.shape[1:])) for a in self.arrays]
 

@@ -39,6 +39,12 @@ def _watches(callback, kind):
     return not all(is_default(getattr(callback, hook)) for hook in hooks)
 
 
+def _sets_things_up(callback):
+    """Whether a callback is called before the first batch, and may set what the step is traced with."""
+    own = isinstance(callback, (callbacks_module.ProgbarLogger, callbacks_module.History))
+    return not own and not all(is_default(getattr(callback, hook)) for hook in ("on_epoch_begin", "on_train_batch_begin", "on_batch_begin"))
+
+
 class _Pace:
     """How many batches at most, and for how many seconds, run before callbacks are called."""
 
@@ -168,14 +174,26 @@ class Trainer(base_trainer.Trainer):
             raise self._refusal(_feed(iterator, self.make_train_function()), error) from None
         iterator.reset()
 
-    def _run_batches(self, kind, iterator, feed, function, callbacks, guard=watch.Unwatched()):
-        """Over one epoch: the logs of its last batch."""
+    def _current(self, kind, function, batch):
+        """After a compile() in a callback the next batch is that of the new optimizer, losses and metrics."""
+        if getattr(self, f"{kind}_function") is not None:
+            return function
+        self._symbolic_build(data_batch=batch)
+        made = getattr(self, f"make_{kind}_function")()
+        if type(made.steps) is not type(function.steps):
+            raise ValueError("[fit] run_eagerly cannot change in a callback: call compile(run_eagerly=...) before fit()")
+        made.steps.nans = getattr(function.steps, "nans", None)
+        return made
+
+    def _run_batches(self, kind, iterator, feed, function, callbacks, guard=watch.Unwatched(), prepare=None):
+        """Over one epoch: the logs of its last batch. `prepare`: called once the callbacks of the first batch have set what they want to be traced."""
         begin_hook, end_hook = (getattr(callbacks, f"on_{kind}_batch_{edge}") for edge in ("begin", "end"))
         stop = {"train": "stop_training", "test": "stop_evaluating"}[kind]
         logs = {}
         if feed is None:
             for begin, end, data in watch.waited_for(iterator, guard):
                 begin_hook(begin)
+                function = self._current(kind, function, data[0] if isinstance(data, (list, tuple)) else None)
                 guard.step()
                 logs = function(data)
                 guard.callbacks()
@@ -188,7 +206,10 @@ class Trainer(base_trainer.Trainer):
         while at < feed.batches and not getattr(self, stop):
             begin = at
             begin_hook(begin)
+            function = self._current(kind, function, feed.sample())
             guard.step()
+            if prepare is not None:
+                prepare, _ = None, prepare(feed)
             at, logs = feed.run(function.steps, begin, pace.most(begin, feed.batches), pace.seconds)
             guard.callbacks()
             end_hook(pace.end(begin, at), pythonify_logs(logs))
@@ -261,8 +282,9 @@ class Trainer(base_trainer.Trainer):
         self._build_to_train(iterator)
         callbacks = self._callbacks_of(callbacks, verbose, epochs, iterator.num_batches)
         self.stop_training = False
-        feed = _feed(iterator, self.make_train_function())
-        self.train_function.steps.nans = watch.begin()
+        function = self.make_train_function()
+        feed = _feed(iterator, function)
+        function.steps.nans = watch.begin()
         callbacks.on_train_begin()
         validation_iterator = functools.partial(
             EpochIterator, x=val_x, y=val_y, sample_weight=val_sample_weight, batch_size=validation_batch_size or batch_size,
@@ -271,15 +293,18 @@ class Trainer(base_trainer.Trainer):
             self._eval_epoch_iterator = validation_iterator()
             if (validation_feed := _feed(self._eval_epoch_iterator, self.make_test_function())) is not None:
                 self._prepare(validation_feed, "test", "[fit] validation with a batch")
-        if feed is not None:
+        if feed is not None and memory.is_drawn():
             self._prepare(feed)
-        training_logs, logs = {}, {}
+            if any(map(_sets_things_up, callbacks.callbacks)):  # what they set is to be traced: once more then, as where no line is
+                function.steps.programs.clear()
+        training_logs, logs, prepare = {}, {}, self._prepare
         initial_epoch = self._initial_epoch or initial_epoch
         for epoch in range(initial_epoch, epochs):
             self.reset_metrics()
             callbacks.on_epoch_begin(epoch)
             with iterator.catch_stop_iteration(), stretch(f"epoch {epoch + 1}"), watch.stall_guard() as guard:
-                logs = self._run_batches("train", iterator, feed, self.train_function, callbacks, guard)
+                logs = self._run_batches("train", iterator, feed, function, callbacks, guard, prepare)
+            function, prepare = self.train_function or function, None
             epoch_logs = dict(pythonify_logs(self._get_metrics_result_or_logs(logs)))
             if validation_data is not None and self._should_eval(epoch, validation_freq):
                 if getattr(self, "_eval_epoch_iterator", None) is None:

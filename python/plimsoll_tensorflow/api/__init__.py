@@ -25,7 +25,7 @@ globals().update(_ops.SAME | _ops.REDUCTIONS | _ops.UNARY | _ops.BINARY)
 keras = _keras_names.module()
 
 from plimsoll_tensorflow.api import (  # noqa: E402,F401
-    autodiff, autograph, bitwise, compat, config, data, debugging, distribute, dtypes, errors, experimental, image, initializers, io, linalg,
+    audio, autodiff, autograph, bitwise, compat, config, data, debugging, distribute, dtypes, errors, experimental, image, initializers, io, linalg,
     lookup, math, nest, nn, quantization, ragged, random, sets, signal, sparse, strings, summary, sysconfig, test, train, version,
 )
 from plimsoll_tensorflow.api.version import VERSION as __version__  # noqa: E402,F401

@@ -1,6 +1,8 @@
 from plimsoll_tensorflow import hints as _hints
 from plimsoll_tensorflow import images as _images
-from plimsoll_tensorflow.image_boxes import crop_and_resize, draw_bounding_boxes, non_max_suppression  # noqa: F401
+from plimsoll_tensorflow.image_boxes import (  # noqa: F401
+    combined_non_max_suppression, crop_and_resize, draw_bounding_boxes, non_max_suppression, non_max_suppression_overlaps, non_max_suppression_padded,
+    non_max_suppression_with_scores)
 from plimsoll_tensorflow.image_measures import image_gradients, sobel_edges, ssim  # noqa: F401
 
 globals().update({name: f for name, f in vars(_images).items()

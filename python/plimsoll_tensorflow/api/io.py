@@ -6,7 +6,8 @@ from plimsoll_tensorflow import ops as _ops
 from plimsoll_tensorflow.api import gfile_names as gfile  # noqa: F401
 from plimsoll_tensorflow.files import read_file, write_file  # noqa: F401
 from plimsoll_tensorflow.parsing import (  # noqa: F401
-    FixedLenFeature, FixedLenSequenceFeature, decode_csv, decode_raw, parse_example, parse_single_example, parse_tensor, serialize_tensor)
+    FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, VarLenFeature, decode_csv, decode_raw, parse_example, parse_single_example,
+    parse_single_sequence_example, parse_tensor, serialize_tensor)
 from plimsoll_tensorflow.records import TFRecordOptions, TFRecordWriter  # noqa: F401
 
 decode_image, decode_jpeg, decode_png, decode_bmp, decode_gif = (_images.decode_image,) * 5

@@ -4,8 +4,11 @@ from plimsoll_tensorflow import hints as _hints
 from plimsoll_tensorflow import ops as _ops
 
 from plimsoll_tensorflow.api.math import l2_normalize  # noqa: F401
+from plimsoll_tensorflow.linear_operators import (  # noqa: F401
+    LinearOperatorDiag, LinearOperatorFullMatrix, LinearOperatorIdentity, LinearOperatorLowerTriangular)
 
 _k, _tensor = _ops.k, _ops.tensor
+_Lu = _namedtuple("Lu", "lu p")
 _Qr, _SignAndLog = _namedtuple("Qr", "q r"), _namedtuple("LogMatrixDeterminant", "sign log_abs_determinant")
 matmul, norm, eye, einsum, tensordot = _ops.matmul, _ops.norm, _ops.eye, _ops.einsum, _ops.tensordot
 inv, det, cholesky = (_ops.unary(f) for f in (_k.inv, _k.det, _k.cholesky))
@@ -30,13 +33,15 @@ def eigh(tensor, name=None):
     return _k.eigh(_tensor(tensor))
 
 
-def diag(diagonal, name="diag", **options):
-    d = _tensor(diagonal)
-    return _k.expand_dims(d, -1) * _k.eye(d.shape[-1], dtype=d.dtype.name)
+def diag(diagonal, name="diag", k=0, **options):
+    d, offset = _tensor(diagonal), _ops.static(k)
+    square = _k.expand_dims(d, -1) * _k.eye(d.shape[-1], dtype=d.dtype.name)
+    around = (max(-offset, 0), max(offset, 0)), (max(offset, 0), max(-offset, 0))
+    return square if offset == 0 else _k.pad(square, [(0, 0)] * (square.ndim - 2) + [*around])
 
 
-def diag_part(input, name="diag_part", **options):
-    return _k.diagonal(_tensor(input), axis1=-2, axis2=-1)
+def diag_part(input, name="diag_part", k=0, **options):
+    return _k.diagonal(_tensor(input), offset=_ops.static(k), axis1=-2, axis2=-1)
 
 
 def trace(x, name=None):
@@ -71,6 +76,59 @@ def logdet(matrix, name=None):
 
 def slogdet(input, name=None):
     return _SignAndLog(*_k.slogdet(_tensor(input)))
+
+
+def lu(input, output_idx_type="int32", name=None):
+    """Both triangles in one matrix, and the order of rows: input[p] = L @ U."""
+    packed, pivots = _k.lu_factor(_tensor(input))
+    swaps = _ops.np.asarray(pivots).reshape(-1, pivots.shape[-1])
+    orders = []
+    for row in swaps:
+        order = list(range(packed.shape[-2]))
+        for i, j in enumerate(row.tolist()):
+            order[i], order[j] = order[j], order[i]
+        orders.append(order)
+    order = _ops.np.asarray(orders).reshape(*packed.shape[:-2], packed.shape[-2])
+    return _Lu(packed, _ops.cast(_ops.to_tensor(order.astype("int32")), output_idx_type))
+
+
+def _triangles(lower_upper):
+    x = _tensor(lower_upper)
+    return _k.tril(x, -1) + _k.eye(x.shape[-1], dtype=x.dtype.name), _k.triu(x)
+
+
+def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
+    low, high = _triangles(lower_upper)
+    ordered = _ops.gather(rhs, perm, axis=-2, batch_dims=_tensor(perm).ndim - 1)
+    return triangular_solve(high, triangular_solve(low, ordered), lower=False)
+
+
+def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
+    low, high = _triangles(lower_upper)
+    back = _k.argsort(_tensor(perm), axis=-1)
+    return _ops.gather(_k.matmul(low, high), back, axis=-2, batch_dims=back.ndim - 1)
+
+
+def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None):
+    x = _tensor(lower_upper)
+    return lu_solve(x, perm, _k.broadcast_to(_k.eye(x.shape[-1], dtype=x.dtype.name), x.shape))
+
+
+def eig(tensor, name=None):
+    return _k.eig(_tensor(tensor))
+
+
+def eigvals(tensor, name=None):
+    return _k.eig(_tensor(tensor))[0]
+
+
+def tridiagonal_solve(diagonals, rhs, diagonals_format="compact", transpose_rhs=False, conjugate_rhs=False, name=None, partial_pivoting=True, perturb_singular=False):
+    """`diagonals`: the upper one, the middle and the lower one, by rows."""
+    if diagonals_format != "compact":
+        raise NotImplementedError(f"[tf.linalg.tridiagonal_solve] expected diagonals_format='compact', got {diagonals_format!r}")
+    d, b = _ops.pair(diagonals, rhs)
+    matrix = diag(d[..., 1, :]) + diag(d[..., 0, :-1], k=1) + diag(d[..., 2, 1:], k=-1)
+    return matvec(_k.inv(matrix), b) if b.ndim < matrix.ndim else _k.solve(matrix, b)
 
 
 def eigvalsh(tensor, name=None):

@@ -2,7 +2,7 @@ from plimsoll_tensorflow import hints as _hints
 from plimsoll_tensorflow import ops as _ops
 from plimsoll_tensorflow.failures import InvalidArgumentError as _Invalid
 
-globals().update(_ops.special.MATH | _ops.REDUCTIONS | _ops.UNARY | _ops.MATH_UNARY | _ops.BINARY | _ops.MATH_BINARY)
+globals().update(_ops.special.MATH | _ops.special_values.MATH | _ops.REDUCTIONS | _ops.UNARY | _ops.MATH_UNARY | _ops.BINARY | _ops.MATH_BINARY)
 argmax, argmin, cumsum, cumprod, top_k, add_n = _ops.argmax, _ops.argmin, _ops.cumsum, _ops.cumprod, _ops.top_k, _ops.add_n
 divide_no_nan, squared_difference = _ops.divide_no_nan, _ops.squared_difference
 
@@ -13,6 +13,8 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None):
 
 
 def confusion_matrix(labels, predictions, num_classes=None, weights=None, dtype="int32", name=None):
+    if num_classes is not None and any(getattr(x, "is_symbolic", False) for x in (labels, predictions, weights)):
+        return _counted_in_trace(labels, predictions, _ops.static(num_classes), weights, dtype)
     labels, predictions = (_ops.np.asarray(_ops.tensor(x)).ravel().astype("int64") for x in (labels, predictions))  # bools would be a mask
     count = int(num_classes or max(labels.max(), predictions.max()) + 1)
     for name, classes in (("labels", labels), ("predictions", predictions)):
@@ -21,6 +23,14 @@ def confusion_matrix(labels, predictions, num_classes=None, weights=None, dtype=
     table = _ops.np.zeros((count, count))
     _ops.np.add.at(table, (labels, predictions), 1 if weights is None else _ops.np.asarray(weights))
     return _ops.to_tensor(table.astype(_ops.as_dtype(dtype).as_numpy_dtype))
+
+
+def _counted_in_trace(labels, predictions, count, weights, dtype):
+    """A class outside of the table, which TensorFlow refuses, is left out."""
+    places = [_ops.k.reshape(_ops.backend_cast(_ops.tensor(x), "int32"), [-1]) for x in (labels, predictions)]
+    rows, columns = (_ops.k.one_hot(p, count) for p in places)
+    rows = rows if weights is None else rows * _ops.k.reshape(_ops.backend_cast(_ops.tensor(weights), "float32"), [-1, 1])
+    return _ops.backend_cast(_ops.k.matmul(_ops.k.transpose(rows), columns), _ops.as_dtype(dtype).name)
 
 
 def in_top_k(targets, predictions, k, name=None):

@@ -2,6 +2,8 @@ from plimsoll_tensorflow import hints as _hints
 from plimsoll_tensorflow import ops as _ops
 from plimsoll_tensorflow.api.math import in_top_k, l2_normalize, softmax, top_k, zero_fraction  # noqa: F401
 
+from plimsoll_tensorflow.sampling import nce_loss, sampled_softmax_loss  # noqa: E402,F401
+
 _k, _tensor = _ops.k, _ops.tensor
 relu, relu6, selu, silu, softplus, softsign, sigmoid, tanh = (
     _ops.unary(f) for f in (_k.relu, _k.relu6, _k.selu, _k.silu, _k.softplus, _k.softsign, _k.sigmoid, _k.tanh))
@@ -180,6 +182,83 @@ def local_response_normalization(input, depth_radius=5, bias=1, alpha=1, beta=0.
     squares = _k.pad(_k.square(x), [(0, 0)] * (x.ndim - 1) + [(depth_radius, depth_radius)])
     near = sum(squares[..., i : i + x.shape[-1]] for i in range(2 * depth_radius + 1))
     return x / (bias + alpha * near) ** beta
+
+
+def conv1d_transpose(input, filters, output_shape, strides, padding="SAME", data_format="NWC", dilations=None, name=None):
+    return _k.conv_transpose(_tensor(input), _tensor(filters), strides if isinstance(strides, int) else tuple(strides)[-1 if len(strides) == 1 else 1], _same(padding))
+
+
+def conv3d_transpose(input, filters, output_shape, strides, padding="SAME", data_format="NDHWC", dilations=None, name=None):
+    return _k.conv_transpose(_tensor(input), _tensor(filters), tuple(strides)[1:-1] if isinstance(strides, (list, tuple)) and len(strides) == 5 else strides, _same(padding))
+
+
+def pool(input, window_shape, pooling_type, strides=None, padding="VALID", data_format=None, dilations=None, name=None):
+    function = _k.max_pool if pooling_type.upper() == "MAX" else _k.average_pool
+    return function(_tensor(input), tuple(window_shape), 1 if strides is None else tuple(strides), _same(padding))
+
+
+def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
+    counts, mean, square = _tensor(counts), _tensor(mean_ss), _tensor(variance_ss)
+    shifted = mean / counts
+    return (shifted if shift is None else shifted + shift), square / counts - _k.square(shifted)
+
+
+def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
+    x = _tensor(x)
+    moved = x if shift is None else x - shift
+    count = float(_ops.np.prod([x.shape[a] for a in axes]))
+    return _ops.to_tensor(count, x.dtype), _k.sum(moved, tuple(axes), keepdims=keepdims), _k.sum(_k.square(moved), tuple(axes), keepdims=keepdims), shift
+
+
+def ctc_loss(labels, logits, label_length, logit_length, logits_time_major=True, unique=None, blank_index=None, name=None):
+    """Of dense labels."""
+    x = _tensor(logits)
+    x = _k.transpose(x, (1, 0, 2)) if logits_time_major else x
+    blank = 0 if blank_index is None else blank_index % x.shape[-1]
+    labels = labels if not hasattr(labels, "dense_shape") else _to_dense(labels)
+    return _k.ctc_loss(_tensor(labels), x, _tensor(label_length), _tensor(logit_length), mask_index=blank)
+
+
+def _to_dense(labels):
+    from plimsoll_tensorflow.sparse_tensor import to_dense
+
+    return to_dense(labels)
+
+
+def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index=None):
+    from plimsoll_tensorflow.sparse_tensor import SparseTensor
+
+    x = _ops.np.asarray(_tensor(inputs)).transpose(1, 0, 2)
+    blank = x.shape[-1] - 1 if blank_index is None else blank_index % x.shape[-1]
+    best, places, values = x.argmax(-1), [], []
+    lengths = _ops.np.asarray(_tensor(sequence_length)).tolist()
+    for i, (row, count) in enumerate(zip(best, lengths)):
+        kept = [c for t, c in enumerate(row[:count]) if c != blank and not (merge_repeated and t and row[t - 1] == c)]
+        places += [[i, j] for j in range(len(kept))]
+        values += kept
+    scores = [[-float(x[i, :count].max(-1).sum())] for i, count in enumerate(lengths)]
+    width = max([p[1] + 1 for p in places], default=0)
+    decoded = SparseTensor(_ops.np.asarray(places, "int64").reshape(-1, 2), _ops.np.asarray(values, "int64"), [len(x), width])
+    return [decoded], _ops.to_tensor(_ops.np.asarray(scores, "float32"))
+
+
+def embedding_lookup_sparse(params, sp_ids, sp_weights=None, combiner="mean", max_norm=None, name=None):
+    rows = _ops.gather(params, sp_ids.values)
+    places = _ops.cast(sp_ids.indices[:, 0], "int32")
+    weights = _k.ones((rows.shape[0], 1), rows.dtype.name) if sp_weights is None else _k.expand_dims(_tensor(sp_weights.values), 1)
+    total = lambda x: _k.segment_sum(x, places, sp_ids.shape[0])
+    over = {"sum": None, "mean": weights, "sqrtn": _k.square(weights)}[combiner]
+    summed = total(rows * weights)
+    return summed if over is None else _k.divide_no_nan(summed, total(over) if combiner == "mean" else _k.sqrt(total(over)))
+
+
+def collapse_repeated(labels, seq_length, name=None):
+    rows = [[v for j, v in enumerate(row) if j == 0 or row[j - 1] != v]
+            for row in (r[:n] for r, n in zip(_ops.np.asarray(_tensor(labels)).tolist(), _ops.np.asarray(_tensor(seq_length)).tolist()))]
+    out = _ops.np.zeros((len(rows), max(map(len, rows), default=0)), _ops.np.asarray(_tensor(labels)).dtype)
+    for i, row in enumerate(rows):
+        out[i, : len(row)] = row
+    return _ops.to_tensor(out), _ops.to_tensor(_ops.np.asarray([len(r) for r in rows], "int32"))
 
 
 lrn = local_response_normalization

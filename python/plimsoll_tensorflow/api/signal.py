@@ -152,6 +152,48 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
     return _k.matmul(x, _window(basis, x.dtype))
 
 
+def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
+    if type != 2 or axis != -1:
+        raise NotImplementedError(f"[tf.signal.idct] expected type=2 over the last axis, got type={type}, axis={axis}")
+    x = _fitted(_tensor(input), n)
+    count = x.shape[-1]
+    basis = _np.cos(_np.pi * _np.arange(count)[:, None] * (2 * _np.arange(count) + 1) / (2 * count))
+    scale = _np.where(_np.arange(count) == 0, _math.sqrt(1 / count), _math.sqrt(2 / count)) if norm == "ortho" else _np.where(_np.arange(count) == 0, 1.0, 2.0)
+    return _k.matmul(x, _window(basis * scale[:, None], x.dtype))
+
+
+def _shift(sign):
+    def shift(x, axes=None, name=None):
+        x = _tensor(x)
+        axes = range(x.ndim) if axes is None else [_ops.static(axes)] if not isinstance(axes, (list, tuple)) else axes
+        for axis in axes:
+            x = _k.roll(x, sign * (x.shape[axis] // 2) if sign > 0 else -(x.shape[axis] // 2), axis)
+        return x
+
+    return shift
+
+
+fftshift, ifftshift = _shift(1), _shift(-1)
+
+
+def rfft2d(input, fft_length=None, name=None):
+    x = _tensor(input)
+    if fft_length is not None:
+        raise NotImplementedError("[tf.signal.rfft2d] expected no fft_length: pad or cut the input")
+    real, imaginary = _k.fft2((x, _k.zeros_like(x)))
+    count = x.shape[-1] // 2 + 1
+    return _complex((real[..., :count], imaginary[..., :count]))
+
+
+def kaiser_window(window_length, beta=12.0, dtype="float32", name=None):
+    return _window(_np.kaiser(_ops.static(window_length), float(beta)), dtype)
+
+
+def vorbis_window(window_length, dtype="float32", name=None):
+    count = _ops.static(window_length)
+    return _window(_np.sin(_np.pi / 2 * _np.sin(_np.pi * (_np.arange(count) + 0.5) / count) ** 2), dtype)
+
+
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name=None):
     x = _tensor(log_mel_spectrograms)
     return dct(x) * (1.0 / _math.sqrt(2.0 * x.shape[-1]))

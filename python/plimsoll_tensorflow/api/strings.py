@@ -1,9 +1,11 @@
 """tf.strings, by Python's own strings."""
+import builtins as _builtins
 import re as _re
 
 import numpy as _np
 
 from plimsoll_tensorflow import hints as _hints
+from plimsoll_tensorflow.api.errors import InvalidArgumentError as _InvalidArgumentError
 from plimsoll_tensorflow.dtypes import as_dtype as _as_dtype
 from plimsoll_tensorflow.fingerprint import fingerprint64 as _fingerprint64
 from plimsoll_tensorflow.siphash import siphash as _siphash
@@ -42,23 +44,49 @@ def length(input, unit="BYTE", name=None):
 
 
 def substr(input, pos, len, unit="BYTE", name=None):
-    pos, count = int(_np.asarray(pos)), int(_np.asarray(len))
-    return _each(lambda s: s[pos : pos + count] if count >= 0 else s[pos:], input)
+    array = _StringTensor(input).array if not isinstance(input, _RaggedTensor) else None
+    if array is None:
+        return input.map_values(lambda v: substr(v, pos, len, unit))
+    texts, starts, counts = _np.broadcast_arrays(array, _np.asarray(_tensor(pos)), _np.asarray(_tensor(len)))
+
+    def part(text, start, count):
+        whole = text.decode() if unit == "UTF8_CHAR" else text
+        size = _builtins.len(whole)
+        if not -size <= start <= size:
+            raise _InvalidArgumentError(f"pos {start} out of range for string {text!r}")
+        start = start + size if start < 0 else start
+        cut = whole[start : start + count] if count >= 0 else whole[start:]
+        return cut.encode() if unit == "UTF8_CHAR" else cut
+
+    out = _np.empty(texts.shape, object)
+    out.reshape(-1)[:] = [part(*v) for v in zip(texts.reshape(-1), starts.reshape(-1).tolist(), counts.reshape(-1).tolist())]
+    return _StringTensor(out)
 
 
 def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
-    pattern, rewrite = (v.decode() if isinstance(v, bytes) else v for v in (pattern, rewrite))
-    compiled = _re.compile(_python_pattern(pattern).encode())
-    return _each(lambda s: compiled.sub(rewrite.encode(), s, count=0 if replace_global else 1), input)
+    compiled, rewrite = _compiled(pattern), _re.sub(r"\\0", r"\\g<0>", _text(rewrite))
+    return _each(lambda s: compiled.sub(rewrite, _text(s), count=0 if replace_global else 1).encode(errors="surrogateescape"), input)
 
 
 def regex_full_match(input, pattern, name=None):
-    compiled = _re.compile(_python_pattern(pattern).encode())
-    return _each(lambda s: compiled.fullmatch(s) is not None, input, "bool")
+    compiled = _compiled(pattern)
+    return _each(lambda s: compiled.fullmatch(_text(s)) is not None, input, "bool")
 
 
-def _python_pattern(pattern):
-    return pattern.replace("[:punct:]", _re.escape("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"))
+CLASSES = {"punct": _re.escape("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"), "alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z",
+           "lower": "a-z", "space": r" \t\n\r\f\v", "word": r"\w", "xdigit": "0-9a-fA-F", "blank": r" \t"}
+
+
+def _text(value):
+    """Bytes that are no UTF-8 survive as they are."""
+    value = value.numpy() if isinstance(value, _StringTensor) else value
+    return value.decode(errors="surrogateescape") if isinstance(value, bytes) else value
+
+
+def _compiled(pattern):
+    """RE2, which TensorFlow uses: its classes are of ASCII, characters are those of UTF-8."""
+    pattern = _re.sub(r"\[:(\w+):\]", lambda m: CLASSES.get(m[1], m[0]), _text(pattern)).replace(r"\pP", CLASSES["punct"]).replace(r"\z", r"\Z")
+    return _re.compile(pattern, _re.ASCII)
 
 
 def join(inputs, separator="", name=None):
@@ -108,6 +136,22 @@ def unicode_split(input, input_encoding, name=None, **options):
     return _parts(lambda text: [c.encode() for c in text.decode(input_encoding)], input)
 
 
+def _with_offsets(parts, input, input_encoding):
+    array = _StringTensor(input).array
+    offsets = lambda text: _np.cumsum([0] + [len_(c.encode(input_encoding)) for c in text.decode(input_encoding)])[:-1].astype("int64")
+    len_ = _builtins.len
+    found = _to_tensor(offsets(array[()])) if array.ndim == 0 else _RaggedTensor([offsets(t) for t in array])
+    return parts(input, input_encoding), found
+
+
+def unicode_split_with_offsets(input, input_encoding, name=None, **options):
+    return _with_offsets(unicode_split, input, input_encoding)
+
+
+def unicode_decode_with_offsets(input, input_encoding, name=None, **options):
+    return _with_offsets(unicode_decode, input, input_encoding)
+
+
 def as_string(input, precision=-1, name=None, **options):
     x = _np.asarray(_tensor(input))
     form = (lambda v: str(v)) if x.dtype.kind != "f" else (lambda v: f"{v:.{precision}f}" if precision >= 0 else f"{v:.6f}")
@@ -117,6 +161,24 @@ def as_string(input, precision=-1, name=None, **options):
 
 def to_hash_bucket_fast(input, num_buckets, name=None):
     return _each(lambda s: _fingerprint64(s) % num_buckets, input, "int64")
+
+
+def _hash64(text):
+    """TensorFlow's Hash64: MurmurHash64A with a seed of its own."""
+    mask, m = 2**64 - 1, 0xC6A4A7935BD1E995
+    h = 0xDECAFCAFFE ^ (len(text) * m & mask)
+    whole = len(text) // 8 * 8
+    for i in range(0, whole, 8):
+        k = int.from_bytes(text[i : i + 8], "little") * m & mask
+        h = (h ^ (k ^ k >> 47) * m & mask) * m & mask
+    if len(text) > whole:
+        h = (h ^ int.from_bytes(text[whole:], "little")) * m & mask
+    h = (h ^ h >> 47) * m & mask
+    return h ^ h >> 47
+
+
+def to_hash_bucket(input, num_buckets, name=None):
+    return _each(lambda s: _hash64(s) % num_buckets, input, "int64")
 
 
 def to_hash_bucket_strong(input, num_buckets, key, name=None):

@@ -1,7 +1,8 @@
 from plimsoll_tensorflow import hints as _hints
 from plimsoll_tensorflow.checkpoint import (  # noqa: F401
     Checkpoint, CheckpointManager, latest_checkpoint, list_variables, load_checkpoint, load_variable)
-from plimsoll_tensorflow.example_proto import BytesList, Example, Feature, Features, FloatList, Int64List  # noqa: F401
+from plimsoll_tensorflow.example_proto import (  # noqa: F401
+    BytesList, Example, Feature, FeatureList, FeatureLists, Features, FloatList, Int64List, SequenceExample)
 
 
 class CheckpointOptions:
@@ -30,7 +31,7 @@ class ExponentialMovingAverage:
         decay = self._decay if self._updates is None else min(self._decay, (1.0 + int(self._updates)) / (10.0 + int(self._updates)))
         for v in var_list:
             if id(v) not in self._shadows:
-                self._shadows[id(v)] = (v, Variable(v.value, trainable=False, name=f"{v.name}/{self.name}"))
+                self._shadows[id(v)] = (v, Variable(v.value, trainable=False, name=self.name))
             else:
                 shadow = self._shadows[id(v)][1]
                 shadow.assign_sub((shadow.value - v.value) * (1.0 - decay))

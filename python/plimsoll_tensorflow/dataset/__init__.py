@@ -3,12 +3,13 @@ traced once per signature (function.py). What a shuffle or a cache holds is NumP
 import collections
 import itertools
 import math
+import os
 
 import numpy as np
 from keras import tree
 
 from plimsoll_tensorflow.dataset import seeds
-from plimsoll_tensorflow.dataset.grouping import Grouping
+from plimsoll_tensorflow.dataset.grouping import Grouping, read_rows, write_rows
 from plimsoll_tensorflow.dataset.prefetch import ahead
 from plimsoll_tensorflow.dataset.sources import Sources
 from plimsoll_tensorflow.dataset.structures import (
@@ -178,9 +179,13 @@ class Dataset(Sources, Grouping):
         return self._then("EnumerateDataset", lambda it: ((np.asarray(i, "int64"), x) for i, x in enumerate(it, start)), keep_spec=False)
 
     def cache(self, filename="", name=None):
-        kept = []
+        """A file holds what the first whole pass gave, for later programs too; `.index` is there once it is complete, as TensorFlow's."""
+        kept, path = [], os.fspath(filename if isinstance(filename, (str, os.PathLike)) else to_tensor(filename).numpy().decode())
+        data, index = path + ".data-00000-of-00001", path + ".index"
 
         def make():
+            if path and not kept and os.path.exists(index):
+                kept.append(read_rows(data))
             if kept:
                 return iter(kept[0])
 
@@ -190,10 +195,16 @@ class Dataset(Sources, Grouping):
                     rows.append(x)
                     yield x
                 kept.append(rows)
+                if path:
+                    write_rows(data, rows)
+                    open(index, "wb").close()
 
             return iterate()
 
         return Dataset(make, self._size, self._spec, self._batched, "CacheDataset")
+
+    def rebatch(self, batch_size, drop_remainder=False, name=None):
+        return self.unbatch().batch(batch_size, drop_remainder)
 
     def prefetch(self, buffer_size, name=None):
         return self._then("PrefetchDataset", lambda it: ahead(it, 2 if buffer_size in (None, AUTOTUNE) else max(int(buffer_size), 1)))

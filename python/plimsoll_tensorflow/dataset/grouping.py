@@ -19,6 +19,21 @@ def _called(function, element):
     return function(*element) if type(element) is tuple else function(element)
 
 
+def write_rows(path, rows):
+    leaves = (np.asarray(leaf) for row in rows for leaf in leaves_of(row))
+    arrays = {f"{i}{part}": a for i, leaf in enumerate(leaves) for part, a in _plain(leaf).items()}
+    with open(path, "wb") as file:
+        np.savez(file, structure=json.dumps(_skeleton(rows[0]) if rows else []), count=len(rows), **arrays)
+
+
+def read_rows(path):
+    with np.load(path, allow_pickle=False) as stored:
+        kept = {key: stored[key] for key in stored.files}
+    count, structure = int(kept["count"]), _structure(json.loads(str(kept["structure"])))
+    numbers = itertools.count()
+    return [map_arrays(lambda _: _restored(kept, str(next(numbers))), structure) for _ in range(count)]
+
+
 class Grouping:
     """Methods of Dataset; what is given is of that class."""
 
@@ -132,19 +147,12 @@ class Grouping:
     def save(self, path, compression=None, shard_func=None, checkpoint_args=None):
         path = os.fspath(path)
         os.makedirs(path, exist_ok=True)
-        rows = list(self._make())
-        leaves = (np.asarray(leaf) for row in rows for leaf in leaves_of(row))
-        arrays = {f"{i}{part}": a for i, leaf in enumerate(leaves) for part, a in _plain(leaf).items()}
-        np.savez(os.path.join(path, FILE), structure=json.dumps(_skeleton(rows[0]) if rows else []), count=len(rows), **arrays)
+        write_rows(os.path.join(path, FILE), list(self._make()))
 
     @staticmethod
     def load(path, element_spec=None, compression=None, reader_func=None):
-        with np.load(os.path.join(os.fspath(path), FILE), allow_pickle=False) as stored:
-            kept = {key: stored[key] for key in stored.files}
-        count, structure = int(kept["count"]), _structure(json.loads(str(kept["structure"])))
-        numbers = itertools.count()
-        rows = [map_arrays(lambda _: _restored(kept, str(next(numbers))), structure) for _ in range(count)]
-        return made(lambda: iter(rows), count)
+        rows = read_rows(os.path.join(os.fspath(path), FILE))
+        return made(lambda: iter(rows), len(rows))
 
     @staticmethod
     def counter(start=0, step=1, dtype="int64", name=None):

@@ -19,7 +19,7 @@ from plimsoll_tensorflow.ops.making import constant, eye, fill, linspace, one_ho
 from plimsoll_tensorflow.ops.operands import binary, pair, reduction, shape_list, static, tensor, unary  # noqa: F401
 from plimsoll_tensorflow.ops.pieces import PIECES
 from plimsoll_tensorflow.ops.printing import print_
-from plimsoll_tensorflow.ops import special  # noqa: F401
+from plimsoll_tensorflow.ops import special, special_values  # noqa: F401
 from plimsoll_tensorflow.ops.shapes import (
     broadcast_to, concat, ensure_shape, expand_dims, identity, meshgrid, pad, rank, repeat, reshape, reverse, roll, shape, size, slice_, split,
     squeeze, stack, tile, transpose, unstack)

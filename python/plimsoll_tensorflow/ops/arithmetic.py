@@ -108,8 +108,16 @@ MATH_UNARY = {name: unary(function) for name, function in {
     "is_inf": k.isinf, "is_finite": k.isfinite, "erf": k.erf, "erfinv": k.erfinv, "softplus": k.softplus, "log_sigmoid": k.log_sigmoid, "real": k.real, "imag": k.imag,
     "conj": k.conj, "softsign": k.softsign, "asinh": k.arcsinh, "acosh": k.arccosh, "atanh": k.arctanh, "angle": k.angle,
 }.items()}
+def _add(x, y):
+    """Of strings: one behind the other."""
+    if not isinstance(x, StringTensor) and not isinstance(y, StringTensor):
+        return k.add(x, y)
+    a, b = np.broadcast_arrays(StringTensor(x).array, StringTensor(y).array)
+    return StringTensor(np.asarray([p + q for p, q in zip(a.reshape(-1), b.reshape(-1))] + [None], object)[:-1].reshape(a.shape))
+
+
 BINARY = {name: binary(function) for name, function in {
-    "add": k.add, "subtract": k.subtract, "multiply": k.multiply, "divide": lambda x, y: x / y, "maximum": k.maximum, "minimum": k.minimum,
+    "add": _add, "subtract": k.subtract, "multiply": k.multiply, "divide": lambda x, y: x / y, "maximum": k.maximum, "minimum": k.minimum,
     "pow": k.power, "equal": _equal, "not_equal": _not_equal, "less": k.less, "less_equal": k.less_equal, "greater": k.greater,
     "greater_equal": k.greater_equal, "logical_and": k.logical_and, "logical_or": k.logical_or, "atan2": k.arctan2, "truediv": lambda x, y: x / y,
 }.items()}

@@ -47,12 +47,18 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
     if isinstance(x, StringTensor):
         return StringTensor(np.take(x.array, np.asarray(indices), axis or 0))
     if batch_dims:
-        axis = batch_dims if axis is None else axis
-        if batch_dims == 1 and axis == 1:
-            lead = k.expand_dims(k.arange(x.shape[0]), list(builtins.range(1, indices.ndim)))
-            return gather_nd(x, k.stack([k.broadcast_to(lead, indices.shape), k.cast(indices, "int32")], -1))
-        raise NotImplementedError("[tf.gather] expected batch_dims of 0 or 1 with axis=1: use keras.ops.take_along_axis")
+        batch = batch_dims % indices.ndim if batch_dims < 0 else batch_dims
+        return _gather_batched(x, indices, batch if axis is None else axis % x.ndim, batch)
     return k.take(x, indices, axis or 0)
+
+
+def _gather_batched(x, indices, axis, batch):
+    """The axes before `batch` are those of both; the axes of x between them and `axis` come before what the indices add."""
+    more, between = indices.ndim - batch, axis - batch
+    shape, range_ = tuple(indices.shape), builtins.range
+    places = [k.broadcast_to(k.reshape(k.arange(n), [n if i == at else 1 for i in range_(indices.ndim)]), shape) for at, n in enumerate(shape[:batch])]
+    found = gather_nd(k.moveaxis(x, axis, batch), k.stack([*places, k.cast(indices, "int32")], -1))
+    return k.moveaxis(found, list(range_(batch + more, batch + more + between)), list(range_(batch, axis))) if between else found
 
 
 def gather_nd(params, indices, batch_dims=0, name=None):

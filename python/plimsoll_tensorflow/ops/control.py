@@ -16,6 +16,8 @@ from plimsoll_tensorflow.ops.shapes import stack
 from plimsoll_tensorflow.ops.choosing import cast
 from plimsoll_tensorflow.tensor import StringTensor
 
+PRINT = builtins.print
+
 
 def stop_gradient(input, name=None):
     x = tensor(input)
@@ -84,17 +86,40 @@ def scan(fn, elems, initializer=None, name=None, **options):
     return keras.tree.map_structure(lambda *parts: stack([tensor(p) for p in parts]), *rows)
 
 
+def _decorator(function, Tout):
+    """tf.numpy_function(Tout=...) and its kin as decorators."""
+    return lambda func: functools.wraps(func)(lambda *args: function(func, args, Tout))
+
+
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
-    results = func(*[engine.to_numpy(x)[()] if isinstance(x, Tensor) else x.numpy() if isinstance(x, StringTensor) else x for x in map(tensor, inp)])
+    if func is None:
+        return _decorator(numpy_function, Tout)
+    results = _printing(func)(*[engine.to_numpy(x)[()] if isinstance(x, Tensor) else x.numpy() if isinstance(x, StringTensor) else x for x in map(tensor, inp)])
     return _typed(results, Tout)
 
 
 def py_function(func=None, inp=None, Tout=None, name=None):
+    if func is None:
+        return _decorator(py_function, Tout)
     given = [tensor(x) for x in inp]
     for x in given:
         if x.is_symbolic:
             engine.to_numpy(x)
-    return _typed(func(*given), Tout)
+    return _typed(_printing(func)(*given), Tout)
+
+
+def _printing(func):
+    """Python's own code prints on each call, also from inside a tf.function."""
+
+    @functools.wraps(func)
+    def call(*args):
+        held, builtins.print = builtins.print, PRINT
+        try:
+            return func(*args)
+        finally:
+            builtins.print = held
+
+    return call if builtins.print is not PRINT else func
 
 
 def _typed(results, types):

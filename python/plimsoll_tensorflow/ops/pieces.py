@@ -195,7 +195,9 @@ def timestamp(name=None):
 
 
 def inside_function():
-    return engine.current_step() is not None
+    from plimsoll_tensorflow import function
+
+    return engine.current_step() is not None or function.is_running()
 
 
 def is_symbolic_tensor(tensor_):

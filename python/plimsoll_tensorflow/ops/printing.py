@@ -25,6 +25,10 @@ def print_(*inputs, output_stream=None, summarize=3, sep=" ", end="\n", name=Non
             return "{" + ", ".join(f"'{key}': {text(v)}" for key, v in x.items()) + "}"
         return str(x)
 
+    if str(output_stream).startswith("file://"):
+        with open(str(output_stream)[7:], "a") as file:
+            print(*[text(x) for x in inputs], sep=sep, end=end, file=file)
+        return
     stream = output_stream if hasattr(output_stream, "write") else sys.stdout if str(output_stream).endswith("stdout") else sys.stderr
     print(*[text(x) for x in inputs], sep=sep, end=end, file=stream)
 

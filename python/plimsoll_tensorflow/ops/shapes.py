@@ -18,11 +18,13 @@ def shape(input, out_type="int32", name=None):
 
 
 def size(input, out_type="int32", name=None):
+    if isinstance(input, RaggedTensor):
+        input = input.flat_values
     return to_tensor(np.array(tensor(input).size, as_dtype(out_type).as_numpy_dtype))
 
 
 def rank(input, name=None):
-    return to_tensor(np.array(tensor(input).ndim, "int32"))
+    return to_tensor(np.array(len(input.shape) if isinstance(input, RaggedTensor) else tensor(input).ndim, "int32"))
 
 
 def _text_or(function):

@@ -6,7 +6,9 @@ import os
 import pathlib
 import random
 import runpy
+import shutil
 import sys
+import tempfile
 import traceback
 
 import numpy
@@ -23,13 +25,14 @@ def seed(number):
         sys.modules["tensorflow"].random.set_seed(number)
 
 
-def child(script, out, err):
+def child(script, out, err, place):
     """Never returns."""
     status = 1
     try:
         for path, number in ((out, 1), (err, 2)):
             os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), number)
         sys.argv, sys.path[0] = [str(script)], str(script.parent)
+        os.chdir(place)
         seed(1)
         runpy.run_path(str(script), run_name="__main__")
         status = 0
@@ -59,10 +62,12 @@ def run_all(which, folder, names=()):
     for script in sorted((HERE / "scripts" if which in ("ours", "theirs") else FOR_KERAS).glob("*.py")):
         if names and script.stem not in names:
             continue
+        place = tempfile.mkdtemp()  # what it writes is gone with it
         pid = os.fork()
         if pid == 0:
-            child(script, folder / f"{script.stem}.txt", folder / f"{script.stem}.err")
+            child(script, folder / f"{script.stem}.txt", folder / f"{script.stem}.err", place)
         done[script.stem] = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        shutil.rmtree(place)
         print(f"{script.stem}: exit {done[script.stem]}", flush=True)
     return done
 
@@ -70,7 +75,7 @@ def run_all(which, folder, names=()):
 def main(which, folder, names):
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     os.environ["KERAS_BACKEND"] = {"ours": "plimsoll", "theirs": "tensorflow"}.get(which, which)
-    folder = pathlib.Path(folder)
+    folder = pathlib.Path(folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     return 1 if any(run_all(which, folder, names).values()) else 0
 

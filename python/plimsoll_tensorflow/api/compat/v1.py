@@ -1,10 +1,14 @@
 """Of TensorFlow 1 only what scripts of TensorFlow 2 still call: the log, and the memory settings of sessions."""
 import logging as _logging
+import types as _types
 
+import keras as _keras
 import plimsoll as _plimsoll
 
 from plimsoll_tensorflow import hints as _hints
 from plimsoll_tensorflow import ops as _ops
+from plimsoll_tensorflow.api import math as _math
+from plimsoll_tensorflow.api import nn as _nn
 
 
 class GPUOptions:
@@ -67,6 +71,14 @@ def enable_eager_execution(*args, **kwargs):
 enable_v2_behavior = enable_eager_execution
 
 
+def random_normal_initializer(mean=0.0, stddev=1.0, seed=None, dtype="float32"):
+    return _keras.initializers.RandomNormal(mean, stddev, seed)
+
+
+def random_uniform_initializer(minval=0.0, maxval=None, seed=None, dtype="float32"):
+    return _keras.initializers.RandomUniform(minval, 1.0 if maxval is None else maxval, seed)
+
+
 def set_random_seed(seed):
     from plimsoll_tensorflow.api.random import set_seed
 
@@ -86,8 +98,37 @@ def assign_sub(ref, value, *args, **kwargs):
 
 
 # What Keras's old backend calls by the names of TensorFlow 1.
-where, gather, gather_nd, cond, pad, boolean_mask, map_fn, scan = (
-    _ops.where, _ops.gather, _ops.gather_nd, _ops.cond, _ops.pad, _ops.boolean_mask, _ops.map_fn, _ops.scan)
+where, gather, gather_nd, cond, pad, boolean_mask, map_fn, scan, while_loop = (
+    _ops.where, _ops.gather, _ops.gather_nd, _ops.cond, _ops.pad, _ops.boolean_mask, _ops.map_fn, _ops.scan, _ops.while_loop)
+foldl, foldr = _ops.SAME["foldl"], _ops.SAME["foldr"]
+
+
+def _in_top_k(predictions, targets, k, name=None):
+    return _math.in_top_k(targets, predictions, k)
+
+
+math = _types.SimpleNamespace(**{name: f for name, f in vars(_math).items() if not name.startswith("_")} | {"in_top_k": _in_top_k})
+
+
+class nn:
+    max_pool, avg_pool = _nn.max_pool, _nn.avg_pool
+
+    @staticmethod
+    def convolution(input, filter, padding, strides=None, dilation_rate=None, name=None, data_format=None):
+        return _nn.convolution(input, filter, strides, padding, data_format, dilation_rate)
+
+    @staticmethod
+    def conv2d_transpose(value, filter, output_shape, strides, padding="SAME", data_format="NHWC", name=None):
+        return _nn.conv2d_transpose(value, filter, output_shape, strides, padding)
+
+    @staticmethod
+    def ctc_loss(labels, inputs, sequence_length, preprocess_collapse_repeated=False, ctc_merge_repeated=True, ignore_longer_outputs_than_inputs=False,
+                 time_major=True, logits=None):
+        """Of sparse labels; the last class is blank."""
+        from plimsoll_tensorflow.sparse_tensor import to_dense
+
+        counts = _ops.np.bincount(_ops.np.asarray(labels.indices)[:, 0], minlength=labels.shape[0]).astype("int32")
+        return _nn.ctc_loss(to_dense(labels), inputs, counts, sequence_length, time_major, blank_index=-1)
 
 
 class keras:
