@@ -175,10 +175,10 @@ class Trainer(base_trainer.Trainer):
         iterator.reset()
 
     def _current(self, kind, function, batch):
-        """After a compile() in a callback the next batch is that of the new optimizer, losses and metrics."""
+        """After a compile() in a callback the next batch, which batch() gives, is that of the new optimizer, losses and metrics."""
         if getattr(self, f"{kind}_function") is not None:
             return function
-        self._symbolic_build(data_batch=batch)
+        self._symbolic_build(data_batch=batch())
         made = getattr(self, f"make_{kind}_function")()
         if type(made.steps) is not type(function.steps):
             raise ValueError("[fit] run_eagerly cannot change in a callback: call compile(run_eagerly=...) before fit()")
@@ -193,7 +193,7 @@ class Trainer(base_trainer.Trainer):
         if feed is None:
             for begin, end, data in watch.waited_for(iterator, guard):
                 begin_hook(begin)
-                function = self._current(kind, function, data[0] if isinstance(data, (list, tuple)) else None)
+                function = self._current(kind, function, lambda: data[0] if isinstance(data, (list, tuple)) else None)
                 guard.step()
                 logs = function(data)
                 guard.callbacks()
@@ -206,7 +206,7 @@ class Trainer(base_trainer.Trainer):
         while at < feed.batches and not getattr(self, stop):
             begin = at
             begin_hook(begin)
-            function = self._current(kind, function, feed.sample())
+            function = self._current(kind, function, feed.sample)
             guard.step()
             if prepare is not None:
                 prepare, _ = None, prepare(feed)
