@@ -62,6 +62,7 @@ struct Tensors : std::vector<Tensor> {
 // A Dataset, or arrays: {x, y}, {{x1, x2}, y}, {x, y, weights}; none: as if it was not given.
 struct ValidationData : std::optional<Dataset> {
   using std::optional<Dataset>::optional;
+  ValidationData(std::optional<Dataset> data) : std::optional<Dataset>(std::move(data)) {}
   ValidationData(Tensors x, Tensors y, Tensors weights = {})
       : std::optional<Dataset>(Dataset::arrays(std::move(x), std::move(y), std::move(weights))), of_arrays(true) {}
   bool of_arrays = false;  // then in batches of FitArgs::validation_batch_size
