@@ -379,12 +379,18 @@ TEST_F(Misuse, LabelsAndIndicesOutOfRange) {
   Tensor wild = Tensor::zeros(DType::i32, {16});
   wild.data<int32_t>()[3] = 1 << 30;
   wild.data<int32_t>()[5] = -7;
-  labels.fit(x, wild, {.verbose = 0});  // Keras trains on; nothing may be read or written outside
-  Sequential words({Input({2}, {.dtype = DType::i32}), Embedding(5, 3)});
+  EXPECT_THROW(labels.fit(x, wild, {.verbose = 0}), Error);
+  labels.fit(x, Tensor::zeros(DType::i32, {16}), {.verbose = 0});
   Tensor index = Tensor::zeros(DType::i32, {2, 2});
   index.data<int32_t>()[1] = 1 << 30;
   index.data<int32_t>()[2] = std::numeric_limits<int32_t>::min();
-  EXPECT_EQ(words.predict(index).shape(), (Shape{2, 2, 3}));
+  Sequential words({Input({2}, {.dtype = DType::i32}), Embedding(5, 3)});
+  EXPECT_THROW(words.predict(index), Error);
+  // What is computed is not looked at before the step; there nothing may be read or written outside.
+  const Symbol tokens = Input({2}, {.dtype = DType::i32});
+  Model computed({tokens}, {Embedding(5, 3)(tokens + tokens)});
+  index.data<int32_t>()[1] = 1 << 29;
+  EXPECT_EQ(computed.predict(index).shape(), (Shape{2, 2, 3}));
 }
 
 TEST_F(Misuse, NothingToTrainOrToMinimize) {
