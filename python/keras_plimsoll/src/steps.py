@@ -119,6 +119,10 @@ class Steps:
                 if not self.workshop.forget():
                     raise refused
                 made = self.compile(types, spec, rows)
+            if memory.is_drawn() and memory.is_over():  # by code that planning has brought into memory
+                made = None
+                self.workshop.forget()
+                made = self.compile(types, spec, rows)
         self.programs[key] = made
         if len(self.programs) > MOST_PROGRAMS:
             self.programs.pop(next(iter(self.programs)))

@@ -66,12 +66,12 @@ class Case:
 
     def run(self, line):
         model, how, batch = self.make()  # arrays of the user's and Keras's own variables are there before
+        weights = [self.np.array(w) for w in model.weights]
         with open("/proc/self/clear_refs", "w") as clear:
             clear.write("5")
         before = count("VmRSS")
         self.plimsoll.set_memory_limit(line)
         engine = self.plimsoll.memory_use().engine - SPARE
-        weights = [self.np.array(w) for w in model.weights]
         error, steps = self.train(model, how, batch)
         out = {"outcome": "refused" if error else "trained", "steps": steps, "growth": count("VmHWM") - before, "room": line - engine}
         if error is None:
