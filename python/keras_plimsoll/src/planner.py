@@ -108,15 +108,15 @@ class Plan:
         window, arena = (0, 0) if workshop is None else (workshop.place.spilled_bytes, workshop.place.arena_bytes)
         built = self.model.optimizer is None or self.model.optimizer.built
         state = max(self.windows[rows] - window, 0) if built else f.state - _bytes(self.model.metrics_variables)
-        shared, others = (0, 0) if self.beside is None else self.beside[0].lasting(self.beside[1])
-        return max(max(f.arena, shared) - arena, 0) + state + self.lasting(rows, least)[1] + others
+        own, other = self.shares(rows, least), (0, 0, 0) if self.beside is None else self.beside[0].shares(self.beside[1])
+        return max(own[0], other[0], arena) - arena + state + own[1] + other[1] + max(own[2], other[2])
 
-    def lasting(self, rows, least=True):
-        """Bytes of the arena, and of the Programs and the batch."""
+    def shares(self, rows, least=True):
+        """Bytes of the arena, of the Programs, and of the batch: of two kinds of steps the larger arena and batch, and the Programs of both."""
         f = self.forecast(rows, least)
         program = f.constants + f.programs
         last = program * OTHER_PROGRAM if self.count is not None and self.count % rows else 0  # of the smaller batch at the end
-        return f.arena, program + int(last) + f.data
+        return f.arena, program + int(last), f.data
 
     def largest(self, most, left):
         """The largest batch of at most so many rows that takes no more than `left` bytes; 0: none. What is needed grows with it."""
