@@ -156,9 +156,10 @@ class FitPlan {
     return kind_ == StepKind::train ? "fit" : kind_ == StepKind::test ? "evaluate" : "predict";
   }
   int64_t data(int64_t batch, int64_t validation_batch) const {
-    int64_t sum = types_of(data_, batch).charge() * data_.batches_held() + data_.workspace();
+    int64_t sum = types_of(data_, batch).charge() * data_.batch(batch).batches_held() + data_.workspace();
     if (validation_batch > 0)
-      sum += types_of(*validation_, validation_batch).charge() * validation_->batches_held() +
+      sum += types_of(*validation_, validation_batch).charge() *
+                 validation_->batch(validation_batch).batches_held() +
              validation_->workspace();
     return sum;
   }
