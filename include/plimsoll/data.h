@@ -150,6 +150,8 @@ class Dataset {
   std::optional<int64_t> batches() const;
   int64_t batch_size() const;
   int64_t batches_held() const;  // by a reader at most, the one handed out with them
+  // What a reader's threads take at most to decode: for images, whose files are looked at the first time.
+  int64_t workspace() const;
   const RecordTypes& types() const;
   const std::vector<TensorType>& x_types() const { return types().x; }
   const std::vector<TensorType>& y_types() const { return types().y; }

@@ -226,6 +226,12 @@ NB_MODULE(_native, m) {
   m.def("spill", Storage::spill, "storages"_a, "folder"_a);
 
   m.def(
+      "zero_storage",
+      [](const std::string& dtype, const std::vector<int64_t>& shape) {
+        return Storage::zeros(type_of(dtype, shape));
+      },
+      "dtype"_a, "shape"_a);
+  m.def(
       "planned_storage",
       [](const std::string& dtype, const std::vector<int64_t>& shape, bool spilled) {
         return Storage::planned(type_of(dtype, shape), spilled);
@@ -293,7 +299,7 @@ NB_MODULE(_native, m) {
           [](Trace& t, const Tensors& outputs, const Trace::Updates& updates, bool least) {
             CompileOptions options = options_of(0, "");
             if (least) options.memory = 0;
-            return as_dict(t.forecast(outputs, updates, options));
+            return as_dict(t.forecast(outputs, updates, options, least));
           },
           "outputs"_a, "updates"_a, "least"_a = false);
 

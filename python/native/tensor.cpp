@@ -79,6 +79,10 @@ Storage::Storage(const Tensor& initial, const std::string& spill)
   tensor_ = spilled_ ? in_file(initial, spill) : initial.copy();
 }
 
+std::shared_ptr<Storage> Storage::zeros(const TensorType& type) {
+  return std::shared_ptr<Storage>(new Storage(Planned{}, Tensor::zeros(type.dtype, type.shape), false));
+}
+
 std::shared_ptr<Storage> Storage::planned(const TensorType& type, bool spilled) {
   const PlannedState planned;
   return std::shared_ptr<Storage>(new Storage(Planned{}, make_state(type.dtype, type.shape, 0),

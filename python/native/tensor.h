@@ -58,6 +58,8 @@ class Storage : public std::enable_shared_from_this<Storage> {
  public:
   // `spill`: in a file in this folder (memory/spill.h), where it is large enough; empty: in memory.
   explicit Storage(const Tensor& initial, const std::string& spill = {});
+  // Of zeros: never held twice, as what is copied is.
+  static std::shared_ptr<Storage> zeros(const TensorType& type);
   // One that has addresses but no memory: to plan steps with, not to run them.
   static std::shared_ptr<Storage> planned(const TensorType& type, bool spilled);
   // Moves the contents of those that are large enough into files. Throws as spill::make(); then all are where

@@ -1,6 +1,8 @@
 #include "trace.h"
 
+#include "memory/planning.h"
 #include "plimsoll/error.h"
+#include "plimsoll/program.h"
 #include "unlocked.h"
 
 namespace plimsoll::python {
@@ -11,6 +13,18 @@ Writes written_by(const Trace::Updates& updates) {
   Writes written;
   for (const auto& [storage, next] : updates) written.push_back(storage);
   return written;
+}
+
+// Makes the Program, whatever the line says, and lets it go: the code that this brings into memory is there to
+// be measured. Its arena is never touched.
+void rehearse(const Graph& graph, CompileOptions options, int64_t arena) {
+  const account::Planning planning;
+  options.memory = arena;
+  try {
+    (void)Program::compile(graph, options);
+  } catch (const Error&) {
+    // what cannot be made even so is refused as it was
+  }
 }
 
 }  // namespace
@@ -74,7 +88,7 @@ std::unique_ptr<PyProgram> Trace::compile(const std::vector<const PyTensor*>& ou
 }
 
 Trace::Forecast Trace::forecast(const std::vector<const PyTensor*>& outputs, const Updates& updates,
-                                const CompileOptions& options) {
+                                const CompileOptions& options, bool rehearsed) {
   end(outputs, updates);
   const Writes written = written_by(updates);
   Forecast f;
@@ -84,6 +98,7 @@ Trace::Forecast Trace::forecast(const std::vector<const PyTensor*>& outputs, con
   }
   const Unlocked unlocked;
   f.program = Program::forecast(graph_, options);
+  if (rehearsed) rehearse(graph_, options, f.program.arena);
   return f;
 }
 

@@ -87,8 +87,9 @@ class Trace {
     int64_t spilled = 0;  // of the variables
     int64_t window = 0;   // of these, resident while a step runs
   };
+  // rehearsed: the Program is made for a moment, so that its code can be measured.
   Forecast forecast(const std::vector<const PyTensor*>& outputs, const Updates& updates,
-                    const CompileOptions& options);
+                    const CompileOptions& options, bool rehearsed);
   std::string text() const { return graph_.text(); }
 
  private:

@@ -43,6 +43,13 @@ def is_drawn():
     return _line[0] is not None or bool(os.environ.get("PLIMSOLL_MEMORY"))
 
 
+def is_over():
+    """Whether the engine, measured now, holds more than the line allows."""
+    _native.measure_memory()
+    use = memory_use()
+    return use.limit is not None and use.engine > use.limit
+
+
 def memory_use():
     """Bytes that the engine holds and held at most, that the process has resident and had at most, and the line (None: none)."""
     engine, engine_peak, resident, resident_peak, limit = _native.memory_use()

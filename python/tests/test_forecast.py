@@ -181,3 +181,49 @@ def test_passes_that_do_not_fit_say_what_would(line, kind):
         getattr(model, kind)(*arguments, batch_size=1024, verbose=0)
     plimsoll.set_memory_limit(refused.value.least)
     getattr(model, kind)(*arguments, batch_size=1024, verbose=0)
+
+
+def kept_error(do):
+    with pytest.raises(plimsoll.MemoryLineError) as refused:
+        do()
+    return refused.value
+
+
+def test_a_refusal_holds_nothing_and_the_line_it_names_is_enough(line):
+    """A notebook keeps the last error: what is in its frames would be held."""
+    keras.utils.clear_session()
+    model, (x, y) = cnn(), images(300)  # 300 = 256 + 44: the Program of the smaller batch is made first
+    line(plimsoll.forecast(model, 256).total * 7 // 10)
+    before = plimsoll.memory_use().engine
+    error = kept_error(lambda: model.fit(x, y, batch_size=256, verbose=0))
+    assert plimsoll.memory_use().engine - before < 16 << 20  # code that planning has brought into memory
+    assert error.least < plimsoll.memory_use().engine + plimsoll.forecast(model, 256).total + (4 << 20)
+    losses = model.fit(x, y, batch_size=error.largest_batch, epochs=2, verbose=0).history["loss"]
+    assert losses[1] < losses[0]
+    plimsoll.set_memory_limit(error.least)
+    model.fit(x, y, batch_size=256, verbose=0)
+
+
+@pytest.mark.parametrize("way", ["generator", "train_on_batch"])
+def test_a_batch_that_nobody_knew_of_is_refused_with_the_numbers(line, way):
+    keras.utils.clear_session()
+    model, (x, y) = cnn(), images(256)
+    line(plimsoll.forecast(model, 256).total // 2)
+    if way == "generator":
+        error = kept_error(lambda: model.fit(((x, y) for _ in range(3)), steps_per_epoch=3, verbose=0))
+    else:
+        error = kept_error(lambda: model.train_on_batch(x, y))
+    assert error.batch == 256 and 0 < error.largest_batch < 256
+    assert error.line == plimsoll.memory_use().limit < error.least
+    assert np.isfinite(model.train_on_batch(x[:error.largest_batch], y[:error.largest_batch])).all()
+    plimsoll.set_memory_limit(error.least)
+    assert np.isfinite(model.train_on_batch(x, y)).all()
+
+
+def test_slots_of_an_optimizer_are_made_without_a_copy(line):
+    model = keras.Sequential([layers.Input((1000,)), layers.Dense(4000, use_bias=False)])
+    model.compile("adam", "mse")
+    slots, largest = 2 * 16_000_000, 16_000_000
+    line(slots + largest // 2)
+    model.optimizer.build(model.trainable_variables)
+    assert [not np.asarray(v).any() for v in model.optimizer.variables[2:]] == [True, True]

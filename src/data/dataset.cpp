@@ -160,7 +160,14 @@ std::optional<int64_t> Dataset::batches() const {
   return *count / size + (*count % size != 0 && !body().settings.drop_remainder ? 1 : 0);
 }
 
-int64_t Dataset::batches_held() const { return body().settings.batches_held(); }
+// Beside those of one epoch the last one may be that of the epoch before.
+int64_t Dataset::batches_held() const {
+  const int64_t most = body().settings.batches_held(), all = batches().value_or(most);
+  return std::min(most, std::max<int64_t>(all, 1) + 1);
+}
+int64_t Dataset::workspace() const {
+  return body().source->workspace() * std::max<int64_t>(body().settings.reading_threads(), 1);
+}
 int64_t Dataset::batch_size() const { return body().settings.batch; }
 const RecordTypes& Dataset::types() const { return body().types; }
 const std::vector<std::string>& Dataset::class_names() const { return body().source->class_names(); }

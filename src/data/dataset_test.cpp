@@ -311,5 +311,13 @@ TEST(Dataset, NoRecordsAreNoBatches) {
   }
 }
 
+TEST(Dataset, NoMoreBatchesAreHeldThanThereAre) {
+  const Tensor x = Tensor::zeros(DType::f32, {10, 4});
+  const auto held = [&](int64_t batch) { return Dataset::arrays({x}).prefetch(4).batch(batch).batches_held(); };
+  EXPECT_EQ(held(1), 6);
+  EXPECT_EQ(held(5), 3);
+  EXPECT_EQ(held(100), 2);
+}
+
 }  // namespace
 }  // namespace plimsoll

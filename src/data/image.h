@@ -46,6 +46,8 @@ struct ResizeOptions {
   Interpolation interpolation = Interpolation::bilinear;
   bool crop_to_aspect_ratio = false;  // cut the middle out first, so that nothing is stretched
 };
+// What that takes for rows of so many pixels.
+int64_t resize_bytes(const ResizeOptions& options, int64_t width, int64_t channels);
 // To float32 or uint8 (height, width, channels), as tf.image.resize does it: pixels have their centres at one
 // half, no antialiasing; bit for bit in float32.
 void resize_image(ImageRows& image, const ResizeOptions& options, DType dtype, void* to, Scratch& scratch);

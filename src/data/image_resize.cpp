@@ -97,10 +97,8 @@ class Resizer {
         box_(box_of(image, options)),
         options_(options),
         row_floats_(options.width * image.channels()) {
-    const auto tables = options.width * static_cast<int64_t>(sizeof(Between));
-    const int64_t input_floats = image.width() * image.channels();
-    const int64_t floats = 2 * (row_floats_ + kSlack) + input_floats + kSlack;
-    char* room = scratch.tables.resize(tables + floats * static_cast<int64_t>(sizeof(float)));
+    const int64_t tables = table_bytes(options), input_floats = image.width() * image.channels();
+    char* room = scratch.tables.resize(bytes_of(options, image.width(), image.channels()));
     columns_ = reinterpret_cast<Between*>(room);
     rows_[0] = reinterpret_cast<float*>(room + tables);
     rows_[1] = rows_[0] + row_floats_ + kSlack;
@@ -112,6 +110,11 @@ class Resizer {
       columns_[x].low = static_cast<int32_t>((columns_[x].low + box_.left) * image.channels());
       columns_[x].high = static_cast<int32_t>((columns_[x].high + box_.left) * image.channels());
     }
+  }
+
+  static int64_t bytes_of(const ResizeOptions& options, int64_t width, int64_t channels) {
+    const int64_t floats = 2 * (options.width * channels + kSlack) + width * channels + kSlack;
+    return table_bytes(options) + floats * static_cast<int64_t>(sizeof(float));
   }
 
   template <class T>
@@ -126,6 +129,9 @@ class Resizer {
   }
 
  private:
+  static int64_t table_bytes(const ResizeOptions& options) {
+    return options.width * static_cast<int64_t>(sizeof(Between));
+  }
   Between place(int64_t i, float scale, int64_t inputs) const {
     return options_.interpolation == Interpolation::nearest ? nearest(i, scale, inputs)
                                                             : between(i, scale, inputs);
@@ -164,6 +170,10 @@ class Resizer {
 };
 
 }  // namespace
+
+int64_t resize_bytes(const ResizeOptions& options, int64_t width, int64_t channels) {
+  return Resizer::bytes_of(options, width, channels);
+}
 
 void resize_image(ImageRows& image, const ResizeOptions& options, DType dtype, void* to, Scratch& scratch) {
   Resizer resizer(image, options, scratch);

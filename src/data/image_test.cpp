@@ -180,6 +180,41 @@ TEST_F(Folder, ThreadsDecodeTheSameInTheSameOrder) {
   }
 }
 
+TEST_F(Folder, WhatAThreadTakesToDecodeIsKnownFromTheFirstBytes) {
+  const std::string files[] = {jpeg(900, 700),    jpeg(400, 300, true), png(640, 480, 3),
+                               png(300, 200, 4), png(500, 400, 3, true)};
+  for (const int64_t channels : {1, 3}) {
+    for (const std::string& bytes : files) {
+      write("a/1.jpg", bytes);
+      const ImageOptions options{.size = {64, 48}, .channels = channels, .threads = 1};
+      const int64_t known = Dataset::images(folder_.string(), options).workspace();
+      account::reset_peak();
+      const int64_t before = account::used();
+      Scratch scratch;
+      std::vector<float> to(static_cast<size_t>(64 * 48 * channels));
+      std::memcpy(scratch.file.resize(static_cast<int64_t>(bytes.size())), bytes.data(), bytes.size());
+      const auto image = open_image(scratch.file.text(), "test", channels, scratch);
+      resize_image(*image, {.height = 64, .width = 48}, DType::f32, to.data(), scratch);
+      const int64_t taken = account::peak() - before;
+      EXPECT_GE(known, taken) << channels << " channels, " << bytes.size() << " bytes";
+      EXPECT_LE(known, taken + taken / 2 + (192 << 10)) << channels << " channels, " << bytes.size() << " bytes";
+    }
+  }
+}
+
+TEST_F(Folder, AReaderTakesNoMoreThanWasKnownWhateverTheOrder) {
+  for (int i = 1; i <= 12; ++i) write(concat("a/", i, ".jpg"), png(100 * i, 40 * i, 3, i % 2 == 0));
+  const Dataset data = Dataset::images(folder_.string(), {.size = {8, 8}, .threads = 2}).shuffle(3).batch(4);
+  const int64_t known = data.workspace();
+  account::reset_peak();
+  const int64_t before = account::used(), batch = 4 * 8 * 8 * 3 * static_cast<int64_t>(sizeof(float));
+  Batch got;
+  const auto reader = data.read();
+  while (reader->next(got)) {
+  }
+  EXPECT_LE(account::peak() - before, known + data.batches_held() * (batch + 4096));
+}
+
 TEST_F(Folder, OptionsThatMakeNoSenseAreRefused) {
   const auto open = [&](const ImageOptions& options) { return Dataset::images(folder_.string(), options); };
   EXPECT_THROW(open({}), Error);  // no folder

@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <mutex>
 
 #include "common/file_source.h"
 #include "data/image.h"
 #include "data/image_folder.h"
+#include "data/image_header.h"
 #include "data/sources.h"
 #include "memory/readings.h"
 #include "plimsoll/error.h"
@@ -71,6 +74,13 @@ class ImageSource final : public Source {
   bool can_be_bad() const override { return true; }
   int threads() const override { return threads_; }
   int64_t prefetch() const override { return 2; }
+  int64_t workspace() const override {
+    std::call_once(looked_, [this] {
+      look();
+      known_ = true;
+    });
+    return needs_.sum();
+  }
   const std::vector<std::string>& class_names() const override { return folder_->class_names(); }
 
   void read(std::span<const int64_t> records, const Rows& to, int64_t row, Scratch& scratch) const override {
@@ -82,10 +92,33 @@ class ImageSource final : public Source {
   }
 
  private:
+  // At all images, or at as many as are soon looked at.
+  void look() const {
+    constexpr int64_t kMost = 20'000;
+    const int64_t step = (folder_->size() + kMost - 1) / kMost;
+    for (int64_t i = 0; i < folder_->size(); i += step) {
+      try {
+        needs_.raise_to(image_needs(FileSource::open(folder_->path(i)), channels_, resize_));
+      } catch (const Error&) {
+        // reading it will say so
+      }
+    }
+  }
+
+  // All of it at once: a buffer that grows has room to grow again.
+  void reserve(Scratch& scratch) const {
+    if (!known_) return;
+    scratch.file.reserve(needs_.file);
+    scratch.lines.reserve(needs_.lines);
+    scratch.image.reserve(needs_.image);
+    scratch.tables.reserve(needs_.tables);
+  }
+
   void read_image(const std::string& path, char* to, Scratch& scratch) const {
     const FileSource file = FileSource::open(path);
     if (file.size() > kLargestFile)
       fail(ErrorKind::bad_file, path, "an image file of ", file.size(), " bytes");
+    reserve(scratch);
     file.read(0, scratch.file.resize(static_cast<int64_t>(file.size())), file.size());
     const auto image = open_image(scratch.file.text(), path, channels_, scratch);
     resize_image(*image, resize_, dtype_, to, scratch);
@@ -109,6 +142,9 @@ class ImageSource final : public Source {
   int64_t channels_;
   DType dtype_;
   int threads_;
+  mutable std::once_flag looked_;
+  mutable ImageNeeds needs_;
+  mutable std::atomic<bool> known_ = false;
 };
 
 }  // namespace

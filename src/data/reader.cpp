@@ -24,7 +24,7 @@ class Reader final : public BatchReader {
         pass_over_(body_->leaves_out() ? checked_mul(first_batch, settings().batch, "dataset") : 0),
         crew_(ChunkMaker(body_, epoch,
                          body_->leaves_out() ? 0 : checked_mul(first_batch, settings().batch, "dataset")),
-              threads(), settings().prefetch) {}
+              settings().reading_threads(), settings().prefetch) {}
 
   bool next(Batch& batch) override {
     if (error_) std::rethrow_exception(error_);
@@ -42,7 +42,6 @@ class Reader final : public BatchReader {
 
  private:
   const Settings& settings() const { return body_->settings; }
-  int threads() const { return std::max(settings().threads, settings().prefetch > 0 ? 1 : 0); }
 
   // Once: the records of later epochs are the same.
   void tell() {

@@ -22,6 +22,7 @@ struct Settings {
   int threads = 0;
   int64_t prefetch = 0;
 
+  int reading_threads() const { return std::max(threads, prefetch > 0 ? 1 : 0); }
   // By a reader at most: those made ahead, one in its hands, one in the user's.
   int64_t batches_held() const { return std::max<int64_t>(1, prefetch) + 2; }
 };

@@ -24,6 +24,9 @@ class Bytes {
   // Room for `size` bytes; what was there is lost if it must grow. Throws Error{out_of_memory}.
   char* resize(int64_t size);
   void assign(std::string_view bytes);
+  void reserve(int64_t size) {
+    if (size > 0) resize(size);
+  }
   // Keeps what is there.
   void append(std::string_view bytes);
 
@@ -67,6 +70,9 @@ class Source {
   // (optional) How many threads decode, and how many batches ahead, if the user does not say. Default: none.
   virtual int threads() const { return 0; }
   virtual int64_t prefetch() const { return 0; }
+  // (optional) What one thread takes at most to decode, as the account counts it; may look at every file.
+  // Default: too little to count.
+  virtual int64_t workspace() const { return 0; }
   // (optional) Tensors it keeps in memory. Default: none.
   virtual std::vector<Tensor> tensors() const { return {}; }
   // (optional) Names of the classes. Default: none.

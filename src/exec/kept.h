@@ -11,6 +11,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -90,6 +91,12 @@ class Kept final : account::Reclaimer {
     return loan;
   }
 
+  // While held, only the thread that holds them gives them up: what another one charges is refused instead.
+  void hold(bool on) {
+    const std::lock_guard lock(mutex_);
+    holder_ = on ? std::this_thread::get_id() : std::thread::id();
+  }
+
   // Gives up those whose last use is longest ago until the rest is of `most` bytes.
   void keep_within(int64_t most) noexcept {
     while (bytes() > most && give_up_one() != nullptr) {
@@ -124,6 +131,7 @@ class Kept final : account::Reclaimer {
   std::unique_ptr<Thing> give_up_one() noexcept override {
     Items given_up;
     const std::lock_guard lock(mutex_);
+    if (holder_ != std::thread::id() && holder_ != std::this_thread::get_id()) return nullptr;
     for (auto it = items_.end(); it != items_.begin();) {
       --it;
       if ((*it)->lent.load(std::memory_order_acquire)) continue;
@@ -145,6 +153,7 @@ class Kept final : account::Reclaimer {
   Items items_;  // the last used first
   std::unordered_multimap<size_t, typename Items::iterator> index_;
   int64_t bytes_ = 0;
+  std::thread::id holder_;
 };
 
 }  // namespace plimsoll

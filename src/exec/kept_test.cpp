@@ -81,6 +81,21 @@ TEST_F(KeptThings, GoBeforeAChargeIsRefused) {
   EXPECT_EQ(used->name, "in use");
 }
 
+TEST_F(KeptThings, ThatAreHeldGoOnlyForTheThreadThatHoldsThem) {
+  add("a");
+  kept.hold(true);
+  account::set_limit(account::used());
+  std::thread([] {
+    Charge charge;
+    EXPECT_THROW(charge.set(Owner::staging, 50), Error);
+  }).join();
+  EXPECT_TRUE(has("a"));
+  Charge charge;
+  charge.set(Owner::data, 50);
+  EXPECT_FALSE(has("a"));
+  kept.hold(false);
+}
+
 TEST_F(KeptThings, OfManyThreadsAreNeverLentTwice) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {

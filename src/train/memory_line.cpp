@@ -156,9 +156,11 @@ class FitPlan {
     return kind_ == StepKind::train ? "fit" : kind_ == StepKind::test ? "evaluate" : "predict";
   }
   int64_t data(int64_t batch, int64_t validation_batch) const {
-    int64_t sum = types_of(data_, batch).charge() * data_.batches_held();
+    int64_t sum = types_of(data_, batch).charge() * data_.batch(batch).batches_held() + data_.workspace();
     if (validation_batch > 0)
-      sum += types_of(*validation_, validation_batch).charge() * validation_->batches_held();
+      sum += types_of(*validation_, validation_batch).charge() *
+                 validation_->batch(validation_batch).batches_held() +
+             validation_->workspace();
     return sum;
   }
   // What predict() hands out: those of one step, and all together.
@@ -407,6 +409,7 @@ MemoryLine::DeviceLine::~DeviceLine() {
 MemoryLine::~MemoryLine() {
   if (data_) line::end_steps();
   resident::forget_peak();
+  trainer_.hold_programs(false);
   try {
     trainer_.set_plan({});
   } catch (const Error&) {
@@ -465,6 +468,7 @@ void MemoryLine::replan() {
 
 void MemoryLine::make_steps() {
   for (const TrainerPlan::Step& s : std::exchange(steps_to_make_, {})) trainer_.prepare(s.kind, s.types);
+  trainer_.hold_programs(true);
 }
 
 void MemoryLine::ready() {

@@ -108,6 +108,8 @@ class Trainer {
   std::vector<VariablePtr> metric_states() const;
   const CompileArgs& args() const { return args_; }
   const Arena& arena() const { return *arena_; }
+  // While held, no other thread's charges take programs away (Kept::hold).
+  void hold_programs(bool on) { programs_.hold(on); }
   // What the programs, their arena and the state take counts here, for as long as it is held.
   Budget& budget() const { return *budget_; }
 

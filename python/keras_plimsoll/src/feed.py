@@ -52,6 +52,7 @@ class Feed:
         self.arrays, self.spec, self.count, self.batch_size, self.shuffle = arrays, spec, count, batch_size, shuffle
         self.full, self.rest = divmod(count, batch_size)
         self.batches = math.ceil(count / batch_size)
+        self.most = min(batch_size, count)
         self.rows = _native.Rows([bytes_of(a) for a in arrays if a is not None])
         self.order, self.checked = None, set()
 

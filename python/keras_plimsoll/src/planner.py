@@ -81,10 +81,11 @@ def _labels(output, loss):
 
 
 class Plan:
-    """Steps of a built model over batches whose leaves have the types sized(rows); of data with `count` rows, if it is known."""
+    """Steps of a built model over batches whose leaves have the types sized(rows); of data with `count` rows, if it is known. `beside`: the plan of
+    other steps that share its arena, and their rows."""
 
-    def __init__(self, model, sized, spec, count=None, kind="train"):
-        self.model, self.sized, self.spec, self.count, self.kind = model, sized, spec, count, kind
+    def __init__(self, model, sized, spec, count=None, kind="train", beside=None):
+        self.model, self.sized, self.spec, self.count, self.kind, self.beside = model, sized, spec, count, kind, beside
         self.known = {}
         self.windows, self.unlimited = {}, {}  # by rows: what of spilled state is in memory while a step runs, the arena without a line
 
@@ -107,9 +108,15 @@ class Plan:
         window, arena = (0, 0) if workshop is None else (workshop.place.spilled_bytes, workshop.place.arena_bytes)
         built = self.model.optimizer is None or self.model.optimizer.built
         state = max(self.windows[rows] - window, 0) if built else f.state - _bytes(self.model.metrics_variables)
+        own, other = self.shares(rows, least), (0, 0, 0) if self.beside is None else self.beside[0].shares(self.beside[1])
+        return max(own[0], other[0], arena) - arena + state + own[1] + other[1] + max(own[2], other[2])
+
+    def shares(self, rows, least=True):
+        """Bytes of the arena, of the Programs, and of the batch: of two kinds of steps the larger arena and batch, and the Programs of both."""
+        f = self.forecast(rows, least)
         program = f.constants + f.programs
         last = program * OTHER_PROGRAM if self.count is not None and self.count % rows else 0  # of the smaller batch at the end
-        return max(f.arena - arena, 0) + state + program + int(last) + f.data
+        return f.arena, program + int(last), f.data
 
     def largest(self, most, left):
         """The largest batch of at most so many rows that takes no more than `left` bytes; 0: none. What is needed grows with it."""
@@ -127,8 +134,11 @@ class Plan:
             self.model._workshop.forget()
         f, smallest, more = self.forecast(rows), self.forecast(rows, least=True), self.more(rows, least=True)
         limit = memory_use().limit
-        fits = self.largest(rows - 1, limit - memory_use().engine) if limit is not None and rows > 1 else 0
-        noise = _native.measure_memory()  # after planning, which brings code into memory that a step needs too
+        fits, noise = 0, 0
+        for _ in range(2):  # planning brings code into memory that a step needs too
+            if limit is not None and rows > 1:
+                fits = self.largest(rows - 1, limit - memory_use().engine - noise)
+            noise = _native.measure_memory()
         made = MemoryLineError()
         made.line, made.batch, made.largest_batch, made.layers = limit or 0, rows, fits, f.layers
         made.least = memory_use().engine + more + noise
@@ -140,6 +150,15 @@ class Plan:
             f"(this model takes {f}); the least line that would do is {_native.line_text(made.least)}; "
             + (f"the largest batch that fits is {fits}" if fits else "no batch fits") + f"; heaviest layers: {heaviest}. {error}",)
         return made
+
+
+def plan_of(model, batch, kind):
+    """For batches like this one, and its rows."""
+    leaves, spec = flatten(batch)
+    types = [(str(x.dtype), tuple(x.shape)) if is_array(x) else x for x in leaves]
+    rows = next((t[1][0] for t in types if type(t) is tuple and t[1]), 1)
+    sized = lambda n: [(t[0], (n, *t[1][1:])) if type(t) is tuple and t[1][:1] == (rows,) else t for t in types]
+    return Plan(model, sized, spec, kind=kind), rows
 
 
 def _optimizer_variables(model):

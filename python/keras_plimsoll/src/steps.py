@@ -54,6 +54,17 @@ def forget_all():
 memory.followers.append(forget_all)
 
 
+def attempt(do):
+    """(MemoryLineError or None, result). The error holds none of the frames that it came through, and with them Programs and arenas, as one in
+    flight does, or one that a notebook keeps."""
+    try:
+        return None, do()
+    except MemoryLineError as error:
+        refused = error
+    refused.__traceback__ = refused.__context__ = None
+    return refused, None
+
+
 class Ready:
     """A Program, and the structure that its results belong in. `fixed`: what of it is no tensor, by place. `ranges`: of indices among its inputs."""
 
@@ -102,11 +113,15 @@ class Steps:
         key = (spec, *map(_key, types), self.nans and self.nans.key)
         made = self.programs.pop(key, None)
         if made is None or not made.program.is_current:
-            try:
-                made = self.compile(types, spec, rows)
-            except MemoryLineError:
+            made = None
+            refused, made = attempt(lambda: self.compile(types, spec, rows))
+            if refused is not None:
                 if not self.workshop.forget():
-                    raise
+                    raise refused
+                made = self.compile(types, spec, rows)
+            if memory.is_drawn() and memory.is_over():  # by code that planning has brought into memory
+                made = None
+                self.workshop.forget()
                 made = self.compile(types, spec, rows)
         self.programs[key] = made
         if len(self.programs) > MOST_PROGRAMS:

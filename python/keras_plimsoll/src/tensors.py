@@ -65,6 +65,10 @@ class Variable(KerasVariable):
         if _engine.is_planning():
             self._storage = _native.planned_storage(self._dtype, list(self._shape), bool(self._spill_folder()))
             return
+        from keras.src.initializers import Zeros
+        if type(initializer) is Zeros and not self._spill_folder():
+            self._storage = _native.zero_storage(self._dtype, list(self._shape))
+            return
         with _engine.outside():
             super()._initialize_with_initializer(initializer)
 

@@ -1,6 +1,7 @@
 """fit, evaluate and predict: each kind of step is traced once for a batch of given shapes, and run as one Program of the engine."""
 import functools
 import warnings
+import weakref
 
 import numpy as np
 from keras.src import backend, callbacks as callbacks_module, optimizers as optimizers_module, tree
@@ -17,9 +18,8 @@ from keras_plimsoll.src.feed import feed_of
 from keras_plimsoll.src.functions import gradients
 from keras_plimsoll.src.nan_gate import gate_step
 from keras_plimsoll.src.ops.core import convert_to_numpy, convert_to_tensor
-from keras_plimsoll.src.steps import EagerSteps, Steps, Workshop, is_array, run_outside
+from keras_plimsoll.src.steps import EagerSteps, Steps, Workshop, attempt, is_array, run_outside
 from plimsoll import memory, watch
-from plimsoll.errors import MemoryLineError
 from plimsoll.tracing import stretch
 
 FOREVER = float("inf")
@@ -120,13 +120,13 @@ class Trainer(base_trainer.Trainer):
     def make_train_function(self, force=False):
         self._forget_other_layers()
         if self.train_function is None or force:
-            self.train_function = _over_batches(self._steps(self.train_step))
+            self.train_function = _over_batches(self._steps(self.train_step), self._refusing("train"))
         return self.train_function
 
     def make_test_function(self, force=False):
         self._forget_other_layers()
         if self.test_function is None or force:
-            self.test_function = _over_batches(self._steps(self.test_step))
+            self.test_function = _over_batches(self._steps(self.test_step), self._refusing("test"))
         return self.test_function
 
     def make_predict_function(self, force=False):
@@ -148,31 +148,59 @@ class Trainer(base_trainer.Trainer):
         iterator.reset()
         return planner.largest_batch(self, _feed(iterator, self.make_train_function()))
 
-    def _prepare(self, feed, kind="train", what="[fit] a batch"):
+    def _prepare(self, feed, kind="train", what="[fit] a batch", validation=None):
         """The Programs of the first batch and of a smaller last one; a refusal says what would fit."""
         steps = getattr(self, f"{kind}_function").steps
-        try:
+
+        def ready():
             if memory.is_drawn() and feed.full and feed.rest:
                 feed.ready(steps, feed.full)
             feed.ready(steps, 0)
-        except MemoryLineError as error:
-            raise self._refusal(feed, error, kind, what) from None
 
-    def _refusal(self, feed, error, kind="train", what="[fit] a batch"):
+        refused, _ = attempt(ready)
+        if refused is not None:
+            raise self._refusal(feed, refused, kind, what, validation)
+
+    def _prepare_validation(self, feed, training):
+        refused, _ = attempt(lambda: self._prepare(feed, "test", "[fit] validation with a batch"))
+        if refused is None:
+            return
+        if training is None:
+            raise refused
+        plan = self._plan(feed, "test", training, "train")
+        room = memory.memory_use().limit - memory.memory_use().engine
+        if plan.more(1, least=True) > room:  # with no batch of validation: it is training that does not fit
+            raise self._refusal(training, refused, validation=feed)
+        raise plan.refusal(feed.most, refused, "[fit] validation with a batch")
+
+    def _plan(self, feed, kind, beside=None, beside_kind=None):
+        other = None if beside is None else (self._plan(beside, beside_kind), beside.most)
+        return planner.Plan(self, feed.types, feed.spec, feed.count, kind, other)
+
+    def _refusal(self, feed, error, kind="train", what="[fit] a batch", validation=None):
         if feed is None:
             return error
-        try:
-            return planner.Plan(self, feed.types, feed.spec, feed.count, kind).refusal(min(feed.batch_size, feed.count), error, what)
-        except MemoryLineError:  # not even that can be planned
-            return error
+        return attempt(lambda: self._plan(feed, kind, validation, "test").refusal(feed.most, error, what))[1] or error
+
+    def _refusing(self, kind):
+        """Makes a refusal of a batch that nobody knew of before."""
+        model = weakref.ref(self)
+
+        def refusal(batch, error):
+            plan, rows = planner.plan_of(model(), batch, kind)
+            return attempt(lambda: plan.refusal(rows, error, f"[{kind}] a batch"))[1] or error
+
+        return refusal
 
     def _build_to_train(self, iterator):
-        try:
-            self._symbolic_build(iterator=iterator)
-        except MemoryLineError as error:  # of what the optimizer keeps
-            iterator.reset()
-            raise self._refusal(_feed(iterator, self.make_train_function()), error) from None
+        refused, _ = attempt(lambda: self._symbolic_build(iterator=iterator))
         iterator.reset()
+        if refused is None:
+            return
+        feed = _feed(iterator, self.make_train_function())  # what does not fit is what the optimizer keeps
+        if feed is not None:
+            raise self._refusal(feed, refused)
+        raise self._refusing("train")(next(_batches(iterator)), refused)
 
     def _current(self, kind, function, batch):
         """After a compile() in a callback the next batch, which batch() gives, is that of the new optimizer, losses and metrics."""
@@ -289,12 +317,13 @@ class Trainer(base_trainer.Trainer):
         validation_iterator = functools.partial(
             EpochIterator, x=val_x, y=val_y, sample_weight=val_sample_weight, batch_size=validation_batch_size or batch_size,
             steps_per_execution=self.steps_per_execution, steps_per_epoch=validation_steps, shuffle=False)
+        validation_feed = None
         if validation_data is not None and memory.is_drawn():  # what does not fit is refused before the first batch
             self._eval_epoch_iterator = validation_iterator()
             if (validation_feed := _feed(self._eval_epoch_iterator, self.make_test_function())) is not None:
-                self._prepare(validation_feed, "test", "[fit] validation with a batch")
+                self._prepare_validation(validation_feed, feed)
         if feed is not None and memory.is_drawn():
-            self._prepare(feed)
+            self._prepare(feed, validation=validation_feed)
             if any(map(_sets_things_up, callbacks.callbacks)):  # what they set is to be traced: once more then, as where no line is
                 function.steps.programs.clear()
         training_logs, logs, prepare = {}, {}, self._prepare
@@ -360,10 +389,9 @@ class Trainer(base_trainer.Trainer):
             iterator.reset()
         callbacks = self._callbacks_of(callbacks, verbose, 1, iterator.num_batches)
         feed = _feed(iterator, self.make_predict_function())
-        try:
-            places = None if feed is None else feed.places_for(self.predict_function.steps)
-        except MemoryLineError as error:
-            raise self._refusal(feed, error, "predict", "[predict] a batch") from None
+        refused, places = attempt(lambda: None if feed is None else feed.places_for(self.predict_function.steps))
+        if refused is not None:
+            raise self._refusal(feed, refused, "predict", "[predict] a batch")
         self.stop_predicting = False
         callbacks.on_predict_begin()
         if places is None:
@@ -407,7 +435,9 @@ class Trainer(base_trainer.Trainer):
                                  f"Received: sample_weight={sample_weight}, class_weight={class_weight}")
             sample_weight = data_adapter_utils.class_weight_to_sample_weights(y, class_weight)
         data = _without_none((x, y, sample_weight))
-        self._symbolic_build(data_batch=data)
+        refused, _ = attempt(lambda: self._symbolic_build(data_batch=data))
+        if refused is not None:
+            raise self._refusing("train")(data, refused)
         self.reset_metrics()
         train_function = self.make_train_function()
         train_function.steps.nans = watch.begin()
@@ -462,13 +492,20 @@ def _batch_size(x):
     return next(i for i in tree.flatten(x) if i is not None).shape[0]
 
 
-def _over_batches(one):
-    """What Keras calls with a list of batches, for steps_per_execution."""
+def _batches(iterator):
+    for _, _, data in iterator:
+        yield from data if isinstance(data, (list, tuple)) else data
+
+
+def _over_batches(one, refusal):
+    """What Keras calls with a list of batches, for steps_per_execution. refusal(batch, error) has the numbers."""
 
     def function(data):
         logs = None
         for batch in data:
-            logs = one(batch)
+            refused, logs = attempt(lambda: one(batch))
+            if refused is not None:
+                raise refusal(batch, refused) if isinstance(one, Steps) else refused
         return logs
 
     function.steps = one
