@@ -1,7 +1,9 @@
 // The program or notebook given: imports and names in it that this environment does not have.
 #include "doctor/program_file.h"
 #include "doctor/program_calls.h"
+#include "doctor/program_data.h"
 #include "doctor/program_needs.h"
+#include "doctor/program_signatures.h"
 #include "doctor/program_text.h"
 
 #include "doctor/commands.h"
@@ -266,6 +268,8 @@ void find_program(const Exam& exam, Findings& findings) {
   modules_beside(exam, program.source, folder, findings);
   needs_of_program(exam, program.source, findings);
   calls_of_program(exam, program.source, findings);
+  signatures_of_program(exam, program.source, findings);
+  data_of_program(exam, program.source, findings);
   kernel_of_notebook(exam, program.kernel, findings);
   if (findings.empty()) {
     Finding f;
