@@ -15,22 +15,6 @@ namespace {
 constexpr std::chrono::milliseconds kLongest{300};
 constexpr size_t kMostShown = 12;
 
-// Letters to change, add or leave out to make one word of the other.
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t corner = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, corner + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      corner = above;
-    }
-  }
-  return row[b.size()];
-}
-
 class Reader : public ProgramReader {
  public:
   Reader(const Exam& exam, std::string_view source, Findings& findings)
@@ -163,7 +147,7 @@ class Reader : public ProgramReader {
     std::string best;
     size_t least = std::max<size_t>(1, name.size() / 3) + 1;
     for (const std::string& other : c.names) {
-      const size_t d = distance(name, other);
+      const size_t d = letters_apart(name, other);
       if (d < least) best = other, least = d;
     }
     if (!best.empty()) return concat("Write ", best, "= instead of ", name, "=, if that is meant.");

@@ -72,8 +72,8 @@ void add_inner(std::string_view text, std::vector<std::string>& all) {
   for (size_t at = 0; at < text.size(); ++at) {
     if (at > 0 && is_word_character(text[at - 1])) continue;
     const std::string_view rest = text.substr(at), word = first_word(rest);
-    if (word == "for") add_words(rest.substr(3, std::min(rest.find(" in "), rest.size() - 3)), all);
-    if (word == "lambda") add_words(rest.substr(6, std::min(rest.find(':'), rest.size()) - 6), all);
+    if (word == "for") add_words(rest.substr(0, rest.find(" in ")).substr(3), all);
+    if (word == "lambda") add_words(rest.substr(0, rest.find(':')).substr(6), all);
     if (!word.empty() && trim(rest.substr(word.size())).starts_with(":=")) all.emplace_back(word);
   }
 }
