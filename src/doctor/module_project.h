@@ -10,6 +10,9 @@ namespace plimsoll::doctor {
 
 // The requirement that brings a module, or the module's own name: "scikit-learn" for sklearn.
 std::string project_with(std::string_view module);
+// Whether a project of this name is known to be on the index: from a list, or because one that is installed
+// asks for it, if only as an extra.
+bool is_known_project(const Environment& environment, std::string_view project);
 // The project of this name, or another one that brings the same: tensorflow-cpu for tensorflow. Null:
 // neither.
 const Distribution* find_project(const Environment& environment, std::string_view name);

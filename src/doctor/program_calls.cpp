@@ -1,21 +1,15 @@
 #include "doctor/program_calls.h"
 
 #include <algorithm>
-#include <set>
-#include <vector>
 
 #include "doctor/commands.h"
-#include "doctor/files.h"
 #include "doctor/module_project.h"
-#include "doctor/python/source.h"
-#include "doctor/python/source_lines.h"
+#include "doctor/program_reader.h"
 #include "doctor/python/text.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll::doctor {
 namespace {
-
-namespace fs = std::filesystem;
 
 // An argument that a function took up to a version of its project.
 struct OldArgument {
@@ -113,70 +107,14 @@ constexpr OldModule kModules[] = {
     {"tensorflow.examples.tutorials", "tensorflow", "2", "keras.datasets.mnist"},
 };
 
-// Data that a call loads by the name that it is given, or always.
-struct Corpus {
-  std::string_view call, folder, name;
-};
-constexpr Corpus kCorpora[] = {
-    {"word_tokenize", "tokenizers", "punkt"},
-    {"sent_tokenize", "tokenizers", "punkt"},
-    {"stopwords.words", "corpora", "stopwords"},
-    {"WordNetLemmatizer", "corpora", "wordnet"},
-    {"wordnet.synsets", "corpora", "wordnet"},
-    {"pos_tag", "taggers", "averaged_perceptron_tagger"},
-    {"ne_chunk", "chunkers", "maxent_ne_chunker"},
-    {"SentimentIntensityAnalyzer", "sentiment", "vader_lexicon"},
-    {"movie_reviews.words", "corpora", "movie_reviews"},
-    {"names.words", "corpora", "names"},
-    {"gutenberg.words", "corpora", "gutenberg"},
-};
-
-// The text between the bracket at `open` and the one that closes it.
-std::string_view arguments_at(std::string_view text, size_t open) {
-  int depth = 0;
-  for (size_t i = open; i < text.size(); ++i) {
-    if (contains("([{", text.substr(i, 1))) ++depth;
-    if (contains(")]}", text.substr(i, 1)) && --depth == 0) return text.substr(open + 1, i - open - 1);
-  }
-  return text.substr(std::min(text.size(), open + 1));
-}
-
-// Whether `name=` stands among the arguments of a call itself, not of a call inside of it.
 bool has_argument(std::string_view arguments, std::string_view name) {
-  int depth = 0;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (contains("([{", arguments.substr(i, 1))) ++depth;
-    if (contains(")]}", arguments.substr(i, 1))) --depth;
-    const bool begins = depth == 0 && (i == 0 || !is_word_character(arguments[i - 1])) &&
-                        arguments.substr(i).starts_with(name);
-    if (!begins) continue;
-    const std::string_view rest = trim(arguments.substr(i + name.size()));
-    if (rest.starts_with("=") && !rest.starts_with("==")) return true;
-  }
-  return false;
+  const std::vector<std::string> names = read_arguments(arguments).names;
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-class Reader {
+class Reader : public ProgramReader {
  public:
-  Reader(const Exam& exam, std::string_view source, Findings& findings)
-      : exam_(exam),
-        source_(source),
-        findings_(findings),
-        lines_(source),
-        file_(exam.options.model.filename().string()) {
-    for (size_t i = 0; i < lines_.size(); ++i) {
-      std::vector<ImportStatement> imports;
-      add_imports(trim(lines_[i].text), imports);
-      for (const ImportStatement& s : imports) {
-        if (s.level == 0) imported_.insert(s.module.substr(0, s.module.find('.')));
-        bound_.insert(s.names.begin(), s.names.end());
-        if (s.level == 0 && !is_guarded(i)) taken_.emplace_back(i, s.module);
-        for (const std::string& name : s.names) {
-          if (s.level == 0 && !is_guarded(i)) taken_.emplace_back(i, concat(s.module, ".", name));
-        }
-      }
-    }
-  }
+  using ProgramReader::ProgramReader;
 
   void run() {
     for (const OldArgument& old : kArguments) arguments(old);
@@ -187,73 +125,9 @@ class Reader {
     clock();
     has_key();
     headless();
-    if (imported_.contains("spacy")) spacy_models();
-    if (imported_.contains("nltk")) corpora();
   }
 
  private:
-  bool imports(std::string_view packages) const {
-    const auto all = split(packages, " ");
-    return std::any_of(all.begin(), all.end(), [&](auto p) { return imported_.contains(p); });
-  }
-  bool is_at_least(std::string_view project, std::string_view version) const {
-    const Distribution* d = exam_.environment.find(project);
-    return d && d->version && *d->version >= *Version::parse(version);
-  }
-  std::string shown(std::string_view project) const {
-    const Distribution* d = exam_.environment.find(project);
-    return d ? d->shown() : std::string(project);
-  }
-
-  // Inside of `if version ...`, `if hasattr(...)` or a try: the program knows better.
-  bool is_guarded(size_t line) const {
-    size_t indent = lines_[line].indent;
-    for (size_t i = line; i-- > 0 && indent > 0;) {
-      if (lines_[i].indent >= indent) continue;
-      indent = lines_[i].indent;
-      const std::string_view text = lines_[i].text;
-      if (text.starts_with("try") || text.starts_with("except")) return true;
-      if (text.starts_with("else") || contains(text, "version") || contains(text, "hasattr")) return true;
-    }
-    return contains(lines_[line].text, "hasattr") || contains(lines_[line].text, "version");
-  }
-
-  // Calls f(line, arguments) for each call of `name` that is not guarded.
-  template <class F>
-  void for_each_call(std::string_view name, const F& f) const {
-    for (size_t i = 0; i < lines_.size(); ++i) {
-      const std::string_view text = lines_[i].text;
-      for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-        const bool begins = at == 0 || !is_word_character(text[at - 1]);
-        const size_t open = text.find_first_not_of(' ', at + name.size());
-        const bool defined = text.starts_with("def ") || text.starts_with("class ");
-        if (!begins || defined || open == std::string_view::npos || text[open] != '(' || is_guarded(i))
-          continue;
-        f(i, at, arguments_at(text, open));
-      }
-    }
-  }
-
-  void add(size_t line, std::string what, std::string leads_to, std::string fix) {
-    if (!said_.insert(what).second) return;
-    findings_.push_back({"",
-                         Severity::warning,
-                         Sureness::likely,
-                         concat(file_, " ", what),
-                         {trim_line(line)},
-                         std::move(leads_to),
-                         std::move(fix)});
-  }
-  std::string trim_line(size_t line) const {
-    const std::string_view whole = trim(lines_[line].whole);
-    return std::string(whole.substr(0, std::min<size_t>(whole.find('\n'), 90)));
-  }
-  // A name that the program defines itself, or takes from elsewhere.
-  bool is_own(std::string_view name) const {
-    return contains(source_, concat("def ", name, "(")) || contains(source_, concat("class ", name, "(")) ||
-           contains(source_, concat("class ", name, ":"));
-  }
-
   void arguments(const OldArgument& old) {
     if (!imports(old.package) || !is_at_least(old.project, old.since)) return;
     for (const std::string_view function : split(old.functions, " ")) {
@@ -408,85 +282,6 @@ class Reader {
     }
   }
 
-  // The text between quotes in the first argument of a call, as it stands in the file.
-  std::string text_given(size_t line, std::string_view call) const {
-    const std::string_view whole = lines_[line].whole;
-    const size_t at = whole.find(call);
-    const size_t open = at == std::string_view::npos ? at : whole.find('(', at);
-    if (open == std::string_view::npos) return "";
-    const std::string_view rest = trim(whole.substr(open + 1));
-    if (rest.empty() || (rest[0] != '\'' && rest[0] != '"')) return "";
-    return std::string(rest.substr(1, rest.find(rest[0], 1) - 1));
-  }
-
-  void spacy_models() {
-    for_each_call("spacy.load", [&](size_t line, size_t, std::string_view) {
-      const std::string name = text_given(line, "spacy.load");
-      if (name.empty() || contains(name, "/") || exam_.environment.path.find(name)) return;
-      if (is_there(exam_.options.model.parent_path() / name) || is_downloaded(name)) return;
-      const bool old = name.size() == 2;  // a shortcut of spaCy 2
-      const std::string now = old ? concat(name, name == "en" ? "_core_web_sm" : "_core_news_sm") : name;
-      add(line, concat("loads the model ", name, " of spaCy, which is not installed"),
-          concat("OSError: [E050] Can't find model '", name, "'"),
-          concat(shell_word(exam_.environment.python), " -m spacy download ", now,
-                 old ? concat("   # and write spacy.load('", now, "')") : ""));
-    });
-  }
-  // Programs that fetch what they need themselves.
-  bool is_downloaded(std::string_view name) const {
-    for (size_t at = source_.find(name); at != std::string_view::npos; at = source_.find(name, at + 1)) {
-      if (contains(source_.substr(at < 40 ? 0 : at - 40, at < 40 ? at : 40), "download")) return true;
-    }
-    return false;
-  }
-
-  std::vector<fs::path> folders_of_nltk() const {
-    std::vector<fs::path> all;
-    for (const std::string_view f : split(exam_.system.variable("NLTK_DATA"), ":")) {
-      if (!f.empty()) all.emplace_back(f);
-    }
-    const fs::path home(exam_.system.variable("HOME")), prefix = exam_.environment.prefix;
-    for (const fs::path& f :
-         {home / "nltk_data", prefix / "nltk_data", prefix / "share/nltk_data", prefix / "lib/nltk_data",
-          fs::path("/usr/share/nltk_data"), fs::path("/usr/local/share/nltk_data"),
-          fs::path("/usr/lib/nltk_data"), fs::path("/usr/local/lib/nltk_data")})
-      all.push_back(f);
-    return all;
-  }
-
-  void corpora() {
-    for (const Corpus& corpus : kCorpora) {
-      const std::string_view call = corpus.call;
-      const std::string_view first = call.substr(0, call.find('.'));
-      if (first != call && !bound_.contains(first) && !contains(source_, concat("corpus.", call))) continue;
-      for_each_call(call, [&](size_t line, size_t, std::string_view arguments) {
-        if (!contains(arguments, "preserve_line")) corpus_of(corpus, line);
-      });
-    }
-  }
-  void corpus_of(const Corpus& corpus, size_t line) {
-    std::string name(corpus.name);
-    if (is_at_least("nltk", "3.8.2")) {
-      if (name == "punkt" || name == "maxent_ne_chunker") name += "_tab";
-      if (name == "averaged_perceptron_tagger") name += "_eng";
-    }
-    for (const fs::path& folder : folders_of_nltk()) {
-      const fs::path data = folder / corpus.folder / name;
-      if (is_there(data) || is_there(data.string() + ".zip")) return;
-    }
-    if (is_downloaded(name) || contains(source_, "nltk.data.path")) return;
-    add(line, concat("uses ", corpus.call, "(), which loads NLTK's data \"", name, "\": that is not here"),
-        concat("LookupError: Resource ", name, " not found"),
-        concat(shell_word(exam_.environment.python), " -m nltk.downloader ", name));
-  }
-
-  const Exam& exam_;
-  std::string_view source_;
-  Findings& findings_;
-  SourceLines lines_;
-  std::string file_;
-  std::set<std::string, std::less<>> imported_, bound_, said_;
-  std::vector<std::pair<size_t, std::string>> taken_;  // imports that always run, with their lines
 };
 
 }  // namespace

@@ -1,7 +1,9 @@
 // The program or notebook given: imports and names in it that this environment does not have.
 #include "doctor/program_file.h"
 #include "doctor/program_calls.h"
+#include "doctor/program_data.h"
 #include "doctor/program_needs.h"
+#include "doctor/program_signatures.h"
 #include "doctor/program_text.h"
 
 #include "doctor/commands.h"
@@ -101,6 +103,16 @@ std::string compiled_beside(const std::filesystem::path& folder, const std::stri
   return "";
 }
 
+// The module in the program's folder whose name is nearly this one; empty if there is none.
+std::string near_module(const std::filesystem::path& folder, std::string_view module) {
+  for (const std::filesystem::path& file : list_folder(folder)) {
+    const std::string name = file.stem().string();
+    if (file.extension() == ".py" && letters_apart(name, module) <= std::max<size_t>(1, name.size() / 5))
+      return name;
+  }
+  return "";
+}
+
 // What only a service of the web has, and programs made there ask for.
 bool is_of_colab(const BrokenImport& b, std::string_view source) {
   return b.module.starts_with("google") && contains(source, "google.colab");
@@ -141,9 +153,18 @@ Finding describe(const Exam& exam, const BrokenImport& b, const std::filesystem:
     return f;
   }
   if (top) {
-    f.what = concat(file, " imports ", b.module, ", which is not installed");
     f.leads_to = concat("ModuleNotFoundError: No module named '", b.module, "'");
-    f.installs = {{project_with(b.module), "", false}};
+    const std::string project = project_with(b.module);
+    if (project != b.module || is_known_project(exam.environment, project)) {
+      f.what = concat(file, " imports ", b.module, ", which is not installed");
+      f.installs = {{project, "", false}};
+      return f;
+    }
+    f.what = concat(file, " imports ", b.module, ", which is neither installed nor beside it");
+    const std::string near = near_module(folder, b.module);
+    f.fix = near.empty() ? concat("If it is a file of the program, copy ", b.module, ".py to ", folder.string(),
+                                  "; if it is a project, look up its name on pypi.org first.")
+                         : concat("Write ", near, ", if that is meant: ", near, ".py is in ", folder.string(), ".");
     return f;
   }
   const Origin origin = exam.environment.path.find(b.module.substr(0, b.module.find('.')));
@@ -266,6 +287,8 @@ void find_program(const Exam& exam, Findings& findings) {
   modules_beside(exam, program.source, folder, findings);
   needs_of_program(exam, program.source, findings);
   calls_of_program(exam, program.source, findings);
+  signatures_of_program(exam, program.source, findings);
+  data_of_program(exam, program.source, findings);
   kernel_of_notebook(exam, program.kernel, findings);
   if (findings.empty()) {
     Finding f;

@@ -1,6 +1,7 @@
 // Small words on text that the readers of Python metadata share. No locale: ASCII only.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,22 @@ std::string join(const Strings& parts, std::string_view separator) {
     out += part;
   }
   return out;
+}
+
+// How many letters to change, add or leave out to make one word of the other.
+inline size_t letters_apart(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t corner = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t above = row[j], changed = corner + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min(std::min(row[j], row[j - 1]) + 1, changed);
+      corner = above;
+    }
+  }
+  return row[b.size()];
 }
 
 // The name of a project as the index compares it: Tensorflow_CPU -> tensorflow-cpu (PEP 503).

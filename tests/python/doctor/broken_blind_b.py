@@ -247,7 +247,7 @@ given("d.pkl", b"\x80\x04\x95" + bytes(20), "d.pkl is a pickle, and damaged")
 given("big.bin", b"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS")
 OLD_NUMPY = {"numpy": {"numpy/__init__.py": "def __getattr__(name): raise AttributeError(name)\n"}}
 given("train.py", b"import numpy as np\nmask = np.zeros(10, dtype=np.bool)\n", "train.py uses numpy.bool", "program", OLD_NUMPY)
-given("train.py", b"import numpy as np\nimport helper_nobody_has\n", "train.py imports helper_nobody_has, which is not installed", "program", OLD_NUMPY)
+given("train.py", b"import numpy as np\nimport helper_nobody_has\n", "train.py imports helper_nobody_has, which is neither installed nor beside it", "program", OLD_NUMPY)
 given("train.py", b"import numpy as np, json\nx = np.float64(1)\n", "", "program", {"numpy": {"numpy/__init__.py": "float64 = float\n"}})
 given("a.ipynb", json.dumps({"cells": [{"cell_type": "code", "source": ["%matplotlib inline\n", "!pip list\n", "from keras.utils import np_utils\n"]}], "nbformat": 4}).encode(),
       "a.ipynb uses keras.utils.np_utils", "program", {"keras": {"keras/__init__.py": "", "keras/utils/__init__.py": "def to_categorical(x): pass\n"}})

@@ -19,6 +19,7 @@ import broken_blind_c  # noqa: E402,F401
 import broken_blind_d  # noqa: E402,F401
 import broken_blind_e  # noqa: E402,F401
 import broken_blind_f  # noqa: E402,F401
+import broken_calls  # noqa: E402,F401
 import broken_debian  # noqa: E402,F401
 import broken_files  # noqa: E402,F401  (they add to broken.CASES)
 import broken_imports  # noqa: E402,F401
@@ -63,6 +64,18 @@ def judge_healthy(case, folder, program):
 @pytest.mark.parametrize("case", broken.CASES, ids=lambda case: case[0])
 def test_a_broken_environment_is_named_right(case, tmp_path, program):
     assert judge_broken(case, tmp_path / "env", program) is None
+
+
+@pytest.mark.parametrize("case", broken_calls.PROGRAMS, ids=lambda case: case[0])
+def test_the_calls_judged_fail_or_work_in_python(case, tmp_path):
+    name, fails, text = case
+    for path, source in broken_calls.KITCHEN.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(source)
+    (tmp_path / "cook.py").write_text(text)
+    ran = subprocess.run([sys.executable, "cook.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert ("TypeError" in ran.stderr or "ValueError" in ran.stderr) == fails, ran.stderr
+    assert fails or ran.returncode == 0, ran.stderr
 
 
 @pytest.mark.parametrize("case", healthy.CASES, ids=lambda case: case[0])
