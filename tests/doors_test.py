@@ -20,8 +20,8 @@ OUTSIDE = {
     "guard": ["common", "memory/readings"],  # must live on when the engine does not
     "cli": ["guard", "common/files", "common/json", "common/names"],
     "examples": [],
-    "python/native": ["graph", "ops/complex_parts", "memory/arena", "memory/buffer", "memory/charge", "memory/spill",
-                      "device/cpu/thread_pool", "train/optimizer_state",
+    "python/native": ["graph", "ops/complex_parts", "memory/arena", "memory/buffer", "memory/charge", "memory/planning",
+                      "memory/spill", "device/cpu/thread_pool", "train/optimizer_state",
                       "train/planned_state"],
 }
 
