@@ -237,7 +237,8 @@ class Trainer(base_trainer.Trainer):
             function = self._current(kind, function, feed.sample)
             guard.step()
             if prepare is not None:
-                prepare, _ = None, prepare(feed)
+                prepare(feed)
+                prepare = None
             at, logs = feed.run(function.steps, begin, pace.most(begin, feed.batches), pace.seconds)
             guard.callbacks()
             end_hook(pace.end(begin, at), pythonify_logs(logs))
